@@ -1,0 +1,24 @@
+//! How long a blocking call may wait.
+
+use std::time::{Duration, Instant};
+
+/// The end of a wait. A timeout too long for the clock means for ever.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Deadline {
+    Never,
+    At(Instant),
+}
+
+impl Deadline {
+    pub(crate) fn after(timeout: Duration) -> Self {
+        Instant::now().checked_add(timeout).map_or(Self::Never, Self::At)
+    }
+
+    /// What is left: `None` without an end, zero once it has passed.
+    pub(crate) fn remaining(self) -> Option<Duration> {
+        match self {
+            Self::Never => None,
+            Self::At(end) => Some(end.saturating_duration_since(Instant::now())),
+        }
+    }
+}

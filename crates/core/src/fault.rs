@@ -1,0 +1,46 @@
+//! Faults that a model can plant, to show that it would have caught them.
+//!
+//! Outside the model checker [`Fault::planted`] is a constant `false`, and the branch is gone.
+
+/// A rule of the protocols that can be switched off in a model.
+#[allow(unreachable_pub, reason = "public only where the models reach it")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A sender looks for waiters before its item can be seen (breaks N2).
+    WakeBeforePublish,
+    /// A receiver or sender parks without a look after its announcement (breaks N1).
+    ParkWithoutLook,
+    /// One that was told and leaves without using the wake keeps it (breaks N3).
+    SwallowWake,
+    /// `Closed` is answered from the flag alone, while a send is still in flight (breaks C1).
+    CloseByFlag,
+    /// The release epoch is read after the announcement (breaks N4).
+    LateEpoch,
+    /// A receiver that freed room looks for no waiting sender (breaks N2).
+    RoomWithoutWake,
+}
+
+impl Fault {
+    /// Whether this fault is planted in the current model run.
+    #[cfg(not(overtake_loom))]
+    pub(crate) const fn planted(self) -> bool {
+        false
+    }
+
+    /// Whether this fault is planted in the current model run.
+    #[cfg(overtake_loom)]
+    pub(crate) fn planted(self) -> bool {
+        PLANTED.load(std::sync::atomic::Ordering::Relaxed) == self as usize + 1
+    }
+
+    /// Plants one fault, or none, for all later model runs of this process.
+    #[cfg(overtake_loom)]
+    pub fn plant(fault: Option<Fault>) {
+        let word = fault.map_or(0, |fault| fault as usize + 1);
+        PLANTED.store(word, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// Not the checker's atomic: which rule is off is no part of the model.
+#[cfg(overtake_loom)]
+static PLANTED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

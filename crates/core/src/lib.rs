@@ -1,0 +1,109 @@
+//! A bounded channel with strict priority bands: urgent items overtake bulk ones.
+//!
+//! ```
+//! use std::thread;
+//!
+//! // Two bands: 64 places for urgent items, 1,024 for bulk. Band 0 is the most urgent.
+//! let (tx, rx) = overtake_core::bounded(&[64, 1024]);
+//!
+//! for number in 0..100 {
+//!     tx.send(1, format!("newsletter {number}"))?;
+//! }
+//! tx.send(0, "one-time password".to_owned())?;
+//! drop(tx); // closes; what is inside still comes out
+//!
+//! let worker = thread::spawn(move || rx.into_iter().collect::<Vec<_>>());
+//! let order = worker.join().unwrap();
+//! assert_eq!(order[0], "one-time password");
+//! assert_eq!(order[1], "newsletter 0"); // FIFO inside a band
+//! assert_eq!(order.len(), 101);
+//! # Ok::<(), overtake_core::SendError<String>>(())
+//! ```
+//!
+//! # What you may rely on
+//!
+//! | promise | today |
+//! |---|---|
+//! | **G1** strict | Of the items that were inside before a receive began, it takes the oldest of the most urgent band it may take from. FIFO inside a band. |
+//! | **G3** awake | No lost wake-up: nobody stays parked while there is an item it may take, or room in the band it waits for. |
+//! | **G4** exactly once | Every accepted item is received once, or dropped once when the last receiver goes; a refused one comes back. Also across closing. |
+//! | **G5** quiet | An idle receiver uses no CPU, a send makes no system call when nobody waits, nothing is allocated per item. |
+//!
+//! # What you may not rely on
+//!
+//! - G1 is not linearizable yet: while a receive sweeps the bands, an item sent to a band that it has already looked at is not
+//!   seen by that receive, even if an item sent *later* to a band below is. `Empty` is inexact in the same way.
+//! - G2 does not hold yet: a thread stopped in the middle of a send can hold up the receivers of that band, and one
+//!   stopped in the middle of a receive its senders, for as long as it is stopped.
+//! - Lower bands can starve for as long as the bands above are never empty. That is what strict means.
+//! - Order between items that different threads send at the same time.
+//!
+//! # Closing and dropping
+//!
+//! [`close`](Sender::close) on either side, or dropping the last [`Sender`], ends sending; what is inside still comes out,
+//! then receivers get `Closed`. Dropping the last [`Receiver`] closes too and drops what is inside at once; if one of those items
+//! panics in its `Drop`, the others are still dropped, and the first panic goes on from there.
+//! [`release`](Receiver::release) frees all waiting receivers without closing anything.
+//!
+//! # Blocking and timeouts
+//!
+//! A blocked call parks its thread at once and is woken by the one event it waits for. An item (or room) beats a deadline that has
+//! passed. `Duration::MAX` means for ever. Senders blocked on one band get room in the order in which they began to wait.
+//!
+//! # Choosing bands and capacities
+//!
+//! One band per level of urgency that must pass the next, up to [`MAX_BANDS`]. Capacities are separate, so bulk items never
+//! take the room of urgent ones. A band's capacity is what you are ready to have waiting in it: beyond it `send` blocks and
+//! `try_send` says `Full`. All memory is had when the channel is made.
+//!
+//! # Handles and threads
+//!
+//! Both handles are `Send` and `Sync` exactly if `T` is `Send`:
+//!
+//! ```
+//! fn shared<H: Send + Sync + std::panic::UnwindSafe>() {}
+//! shared::<overtake_core::Sender<std::cell::Cell<u8>>>();
+//! shared::<overtake_core::Receiver<std::cell::Cell<u8>>>();
+//! ```
+//! ```compile_fail,E0277
+//! fn send<H: Send>() {}
+//! send::<overtake_core::Sender<std::rc::Rc<()>>>();
+//! ```
+//! ```compile_fail,E0277
+//! fn share<H: Sync>() {}
+//! share::<overtake_core::Receiver<std::sync::MutexGuard<'static, ()>>>();
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod band;
+mod builder;
+mod channel;
+mod deadline;
+mod error;
+mod fault;
+mod gate;
+mod iter;
+mod look;
+mod notifier;
+mod receiver;
+mod ring;
+mod sender;
+mod sweep;
+mod sync;
+
+pub use band::{BandSet, MAX_BANDS};
+pub use builder::{BuildError, Builder, bounded};
+pub use error::{
+    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};
+pub use iter::{IntoIter, Iter, TryIter};
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// For the models alone: which rules of the protocols can be switched off.
+#[cfg(overtake_loom)]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::fault::Fault;
+}

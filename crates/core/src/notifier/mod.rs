@@ -1,0 +1,135 @@
+#![doc = include_str!("README.md")]
+
+mod waiter;
+
+use std::fmt;
+
+use crate::band::BandSet;
+use crate::sync::{Arc, AtomicU64, Mutex, Ordering, fence, lock};
+use waiter::Cell;
+pub(crate) use waiter::{Told, Waiter, Woken};
+
+/// The list of those who wait, with a word that says for what.
+pub(crate) struct Notifier {
+    /// Bit `b` is set while somebody announced waits for band `b`. Written under the lock.
+    interest: AtomicU64,
+    list: Mutex<List>,
+}
+
+#[derive(Default)]
+struct List {
+    /// Most senior first.
+    waiting: Vec<Entry>,
+    /// Cells nobody uses now, so that waiting allocates only when more wait than ever before.
+    spare: Vec<Arc<Cell>>,
+    next_seniority: u64,
+}
+
+struct Entry {
+    seniority: u64,
+    set: BandSet,
+    cell: Arc<Cell>,
+}
+
+impl Notifier {
+    pub(crate) fn new() -> Self {
+        Self { interest: AtomicU64::new(0), list: Mutex::new(List::default()) }
+    }
+
+    /// W1 and W2: waits for the bands of `set` from now on. The caller must look once more before
+    /// it parks. `seniority` is that of an earlier announcement of the same wait.
+    pub(crate) fn announce(&self, set: BandSet, seniority: Option<u64>) -> Waiter<'_> {
+        let mut list = lock(&self.list);
+        let seniority = seniority.unwrap_or_else(|| {
+            list.next_seniority += 1;
+            list.next_seniority
+        });
+        let cell = list.spare.pop().unwrap_or_default();
+        let place = list.waiting.partition_point(|entry| entry.seniority < seniority);
+        list.waiting.insert(place, Entry { seniority, set, cell: Arc::clone(&cell) });
+        self.publish_interest(&list);
+        drop(list);
+        // ORDERING: E2, pairs with the fence in `tell_one`.
+        fence(Ordering::SeqCst);
+        Waiter::new(self, cell, seniority)
+    }
+
+    /// P2 to P4: band `band` became worth a look; tells the most senior waiter that has it.
+    pub(crate) fn tell_one(&self, band: usize) {
+        // ORDERING: E2, pairs with the fence in `announce`.
+        fence(Ordering::SeqCst);
+        if self.interest().contains(band) {
+            self.tell_one_slow(band);
+        }
+    }
+
+    #[cold]
+    fn tell_one_slow(&self, band: usize) {
+        let mut list = lock(&self.list);
+        let Some(place) = list.waiting.iter().position(|entry| entry.set.contains(band)) else {
+            return;
+        };
+        let entry = list.waiting.remove(place);
+        self.publish_interest(&list);
+        entry.cell.tell(Told::Band(band));
+        drop(list);
+        entry.cell.wake();
+    }
+
+    /// Tells everybody who waits now to look at everything.
+    #[cold]
+    pub(crate) fn tell_all(&self) {
+        // ORDERING: E2, as in `tell_one`; the list itself is read under its lock.
+        fence(Ordering::SeqCst);
+        let mut list = lock(&self.list);
+        let told = std::mem::take(&mut list.waiting);
+        self.publish_interest(&list);
+        for entry in &told {
+            entry.cell.tell(Told::All);
+        }
+        drop(list);
+        for entry in told {
+            entry.cell.wake();
+        }
+    }
+
+    /// Takes an entry out again and gives its cell back; says what it had been told.
+    fn leave(&self, seniority: u64, cell: &Arc<Cell>) -> Option<Told> {
+        let mut list = lock(&self.list);
+        let told = cell.take_told();
+        if told.is_none() {
+            let place = list.waiting.partition_point(|entry| entry.seniority < seniority);
+            debug_assert!(
+                list.waiting.get(place).is_some_and(|entry| entry.seniority == seniority),
+                "neither told nor in the list: {list:?}"
+            );
+            list.waiting.remove(place);
+            self.publish_interest(&list);
+        }
+        list.spare.push(Arc::clone(cell));
+        told
+    }
+
+    fn interest(&self) -> BandSet {
+        // Relaxed: the fence before orders it (E2); nothing is read through it.
+        BandSet::from_bits(self.interest.load(Ordering::Relaxed))
+    }
+
+    fn publish_interest(&self, list: &List) {
+        let union = list.waiting.iter().fold(BandSet::EMPTY, |union, entry| union | entry.set);
+        // Relaxed: the fence after orders it (E2); the list itself is read under its lock.
+        self.interest.store(union.bits(), Ordering::Relaxed);
+    }
+}
+
+impl fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Notifier(waited for: {:?})", self.interest())
+    }
+}
+
+impl fmt::Debug for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.waiting.iter().map(|e| (e.seniority, e.set))).finish()
+    }
+}
