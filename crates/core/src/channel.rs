@@ -124,10 +124,9 @@ impl<T> Shared<T> {
             let must_park = Fault::ParkWithoutLook.planted()
                 || (self.ring(band).is_full() && !self.is_closed());
             let timed_out = must_park && waiter.park(deadline) == Woken::TimedOut;
-            let told = waiter.leave();
-            let sent = self.try_send(band, item);
-            self.pass_on_room(told);
-            item = match sent {
+            // N3: the try is what uses a wake. To pass one on after it would tell two of one room.
+            let _ = waiter.leave();
+            item = match self.try_send(band, item) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Closed(item)) => return Err(SendTimeoutError::Closed(item)),
                 Err(TrySendError::Full(item)) if timed_out => {
@@ -135,16 +134,6 @@ impl<T> Shared<T> {
                 }
                 Err(TrySendError::Full(item)) => item,
             };
-        }
-    }
-
-    /// N3 for senders: one that was told of room leaves what remains to the next.
-    fn pass_on_room(&self, told: Option<Told>) {
-        if let Some(Told::Band(band)) = told
-            && !self.ring(band).is_full()
-            && !Fault::SwallowWake.planted()
-        {
-            self.waiting_senders.tell_one(band);
         }
     }
 

@@ -48,7 +48,8 @@
 //! # Blocking and timeouts
 //!
 //! A blocked call parks its thread at once and is woken by the one event it waits for. An item (or room) beats a deadline that has
-//! passed. `Duration::MAX` means for ever. Senders blocked on one band get room in the order in which they began to wait.
+//! passed. `Duration::MAX` means for ever. Senders blocked on one band are given room in the order in which they began to wait;
+//! those who are given room at the same time may enter in any order.
 //!
 //! # Choosing bands and capacities
 //!
