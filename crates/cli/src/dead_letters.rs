@@ -1,0 +1,182 @@
+//! `overtake dead-letters`: looking into a file of dead letters, and emptying it.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use overtake_runtime::{Body, DeadLetter, DeadLetters, EntryId, FileDeadLetters, Filter, Redriven};
+use serde_json::json;
+
+use crate::args::{DeadLettersArgs, DeadLettersCommand};
+use crate::exit::{Exit, Failure};
+use crate::job_line::{self, CommandSpec};
+use crate::run::open_dead_letters;
+use crate::say;
+
+type Letter = DeadLetter<CommandSpec>;
+
+pub(crate) fn run(args: &DeadLettersArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        DeadLettersCommand::List { which, json } => list(&which.file, &which.filter(), *json),
+        DeadLettersCommand::Show { file, entry, json } => show(file, *entry, *json),
+        DeadLettersCommand::Redrive { which, output } => {
+            redrive(&which.file, &which.filter(), output.as_deref())
+        }
+        DeadLettersCommand::Purge { which } => purge(&which.file, &which.filter()),
+    }
+}
+
+fn view(path: &Path) -> Result<FileDeadLetters<CommandSpec>, Failure> {
+    let letters = FileDeadLetters::view(path)?;
+    for notice in letters.notices() {
+        say::note(&format!("{}: {notice}", path.display()));
+    }
+    Ok(letters)
+}
+
+/// Opens a file that must be there already, to change it.
+fn open(path: &Path) -> Result<FileDeadLetters<CommandSpec>, Failure> {
+    File::open(path)
+        .map_err(|error| Failure::because(format!("cannot open {}", path.display()), &error))?;
+    open_dead_letters(path)
+}
+
+fn list(path: &Path, filter: &Filter, json: bool) -> Result<Exit, Failure> {
+    let letters = view(path)?;
+    let mut text = String::new();
+    let mut count = 0_u64;
+    letters.for_each(filter, &mut |letter| {
+        count += 1;
+        text += &if json { as_json(letter) } else { as_line(letter) };
+        true
+    })?;
+    say::stdout(text.as_bytes())?;
+    if !json {
+        say::note(&format!("{count} dead letters in {}", path.display()));
+    }
+    Ok(Exit::Fine)
+}
+
+fn show(path: &Path, entry: EntryId, json: bool) -> Result<Exit, Failure> {
+    let letters = view(path)?;
+    let mut text = None;
+    letters.for_each(&Filter { entry: Some(entry), ..Filter::default() }, &mut |letter| {
+        text = Some(if json { as_json(letter) } else { in_full(letter) });
+        false
+    })?;
+    let missing = || Failure::new(format!("{}: there is no letter {entry}", path.display()));
+    say::stdout(text.ok_or_else(missing)?.as_bytes())?;
+    Ok(Exit::Fine)
+}
+
+fn redrive(path: &Path, filter: &Filter, output: Option<&Path>) -> Result<Exit, Failure> {
+    let letters = open(path)?;
+    let mut output: Box<dyn Write> = match output {
+        None => Box::new(io::stdout().lock()),
+        Some(path) => {
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            Box::new(file.map_err(|error| {
+                Failure::because(format!("cannot write to {}", path.display()), &error)
+            })?)
+        }
+    };
+    let mut chosen = Vec::new();
+    letters.for_each(filter, &mut |letter| {
+        chosen.push(letter.entry);
+        true
+    })?;
+    let (mut redriven, mut without_job) = (0_u64, 0_u64);
+    for entry in chosen {
+        let mut failed = None;
+        // The line is written before the letter is gone: a crash may double a job, never lose it.
+        let result = letters.redrive(entry, &mut |job| {
+            let written = output.write_all(job_line::write(&job).as_bytes());
+            written.and_then(|()| output.flush()).map_err(|error| {
+                failed = Some(error);
+                job
+            })
+        })?;
+        if let Some(error) = failed {
+            return Err(Failure::because("cannot write a line; its letter stays", &error));
+        }
+        redriven += u64::from(result == Redriven::Accepted);
+        without_job += u64::from(result == Redriven::NoJob);
+    }
+    let left = if without_job > 0 {
+        format!("; {without_job} letters hold no job, as their input was refused, and stay")
+    } else {
+        String::new()
+    };
+    say::note(&format!("{redriven} jobs redriven from {}{left}", path.display()));
+    Ok(Exit::Fine)
+}
+
+fn purge(path: &Path, filter: &Filter) -> Result<Exit, Failure> {
+    let letters = open(path)?;
+    let removed = letters.remove(filter)?;
+    say::note(&format!("{removed} dead letters removed from {}", path.display()));
+    Ok(Exit::Fine)
+}
+
+fn as_json(letter: &Letter) -> String {
+    let mut object = json!({
+        "entry": letter.entry,
+        "at": humantime::format_rfc3339_millis(letter.at).to_string(),
+        "reason": letter.reason,
+        "error": letter.error,
+    });
+    match &letter.body {
+        Body::Job(job) => {
+            object["name"] = json!(job.name());
+            object["priority"] = json!(job.priority());
+            object["command"] = json!(job.payload().command);
+            object["attempts"] = json!(job.attempts_made());
+            object["generation"] = json!(job.generation());
+            object["history"] = json!(job.history());
+        }
+        Body::Input { place, text } => {
+            object["place"] = json!(place);
+            object["line"] = json!(text);
+        }
+    }
+    object.to_string() + "\n"
+}
+
+fn as_line(letter: &Letter) -> String {
+    let at = humantime::format_rfc3339_seconds(letter.at);
+    let priority = letter.job().map_or("-".to_owned(), |job| job.priority().to_string());
+    let DeadLetter { entry, reason, error, .. } = letter;
+    format!("{entry:>6}  {at}  {reason:<15}  {priority:>2}  {}: {error}\n", letter.name())
+}
+
+fn in_full(letter: &Letter) -> String {
+    let mut text = String::new();
+    let mut field = |name: &str, value: &dyn std::fmt::Display| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:<12}{value}");
+    };
+    field("entry", &letter.entry);
+    field("at", &humantime::format_rfc3339_millis(letter.at));
+    field("reason", &letter.reason);
+    field("error", &letter.error);
+    match &letter.body {
+        Body::Input { place, text } => {
+            field("place", place);
+            field("line", text);
+        }
+        Body::Job(job) => {
+            field("name", &job.name());
+            field("priority", &job.priority());
+            field("generation", &job.generation());
+            field("command", &json!(job.payload().command));
+            for failure in job.history() {
+                let at = humantime::format_rfc3339_millis(failure.at);
+                let ran_for = humantime::format_duration(failure.ran_for);
+                let attempt = format!("attempt {}", failure.attempt);
+                field(&attempt, &format_args!("{at}, after {ran_for}: {}", failure.error));
+            }
+        }
+    }
+    text
+}

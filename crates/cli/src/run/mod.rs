@@ -1,0 +1,108 @@
+//! `overtake run`: from lines to jobs to a summary.
+//!
+//! lines → intake → [`Runtime`] → command → events, log, progress; at the end the summary, and a
+//! file of what was not run.
+
+mod command;
+mod events;
+mod intake;
+mod lines;
+mod log;
+mod progress;
+mod setup;
+mod signals;
+mod summary;
+mod unfinished;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use overtake_runtime::{Report, Runtime};
+
+use crate::args::RunArgs;
+use crate::exit::{Exit, Failure};
+use crate::job_line::{self, CommandJob, CommandSpec};
+use crate::say;
+use intake::{Intake, Taken};
+use lines::Lines;
+use setup::Setup;
+use signals::Signals;
+use summary::Summary;
+use unfinished::Unfinished;
+
+pub(crate) use setup::{open_dead_letters, retry_policy};
+
+pub(crate) type Jobs = Runtime<CommandSpec>;
+
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    // First of all, so that no signal finds the default action any more.
+    let signals = Signals::watch(args.shutdown_timeout)?;
+    let lines = Lines::open(&args.file, signals.wake()?)?;
+    let unfinished = Unfinished::check(args)?;
+    let setup = Setup::open(args, started)?;
+    let events = Arc::clone(&setup.events);
+    let progress = Arc::clone(&setup.progress);
+
+    let mut intake = Intake::new(lines, args.priorities as usize, &events);
+    let held = if args.hold { intake.take_all() } else { Vec::new() };
+    let runtime = Arc::new(setup.runtime(args, &capacities(args, &held))?);
+    signals.control(&runtime);
+    let watching = progress.watch(&runtime);
+    if args.hold {
+        intake.publish_all(&runtime, held);
+        runtime.start_workers()?;
+    } else {
+        runtime.start_workers()?;
+        intake.publish_each(&runtime);
+    }
+    let taken = intake.finish(&runtime);
+    // A signal makes this end sooner.
+    let report = runtime.drain(Duration::MAX);
+    drop(watching);
+
+    let summary = Summary::new(&report, &taken, started.elapsed());
+    let failed = leave_nothing_behind(report, &taken, unfinished, &runtime);
+    summary.print(args.json)?;
+    events.finish()?;
+    failed.map_or_else(|| Ok(summary.exit()), Err)
+}
+
+/// How many jobs each priority has room for: with held jobs at least for those.
+fn capacities(args: &RunArgs, held: &[CommandJob]) -> Vec<usize> {
+    let mut jobs = vec![0; args.priorities as usize];
+    for job in held {
+        jobs[job.priority()] += 1;
+    }
+    jobs.into_iter().map(|jobs: usize| jobs.max(args.capacity as usize)).collect()
+}
+
+/// Sees to it that every job and every dead letter is in a file, or at least on the screen. Says
+/// what went wrong.
+fn leave_nothing_behind(
+    report: Report<CommandSpec>,
+    taken: &Taken,
+    unfinished: Unfinished,
+    runtime: &Jobs,
+) -> Option<Failure> {
+    let mut failed = taken.read_error.as_deref().map(Failure::new);
+    let jobs: Vec<_> = report.returned.iter().chain(&taken.late).collect();
+    if let Err(failure) = unfinished.write(&jobs) {
+        say::note("these jobs are unfinished:");
+        jobs.iter().for_each(|job| say::raw(&job_line::write(job)));
+        failed = Some(failure);
+    }
+    for job in &report.abandoned {
+        say::note(&format!("{} [attempt {} did not end]", job.name, job.attempt));
+    }
+    for (letter, error) in &report.unwritten {
+        let line = letter.job().map(job_line::write).unwrap_or_default();
+        say::note(&format!("dead letter {} was not written: {}", letter.name(), letter.error));
+        say::raw(&line);
+        failed = Some(Failure::because("dead letters were not written", error));
+    }
+    if let Err(error) = runtime.dead_letters().sync() {
+        failed = Some(error.into());
+    }
+    failed
+}

@@ -1,0 +1,108 @@
+//! What a run writes to, opened before the first job, and the runtime made with it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use overtake_runtime::{
+    Builder, Context, DeadLetterError, Event, EventKind, FileDeadLetters, RetryPolicy, SyncPolicy,
+};
+
+use super::Jobs;
+use super::command::run_command;
+use super::events::{EventLine, Events};
+use super::log::Log;
+use super::progress::Progress;
+use crate::args::RunArgs;
+use crate::exit::Failure;
+use crate::job_line::{CommandJob, CommandSpec};
+use crate::say;
+
+/// A cancelled command is killed well within this time.
+const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+pub(super) struct Setup {
+    pub(super) events: Arc<Events>,
+    pub(super) progress: Arc<Progress>,
+    log: Arc<Log>,
+    dead_letters: Option<FileDeadLetters<CommandSpec>>,
+}
+
+impl Setup {
+    pub(super) fn open(args: &RunArgs, started: Instant) -> Result<Self, Failure> {
+        let progress = Progress::new();
+        let log = Log::open(args.log.as_deref(), progress.bars())?;
+        let events = Events::open(args.events.as_deref(), started)?;
+        let dead_letters = args.dead_letters.as_deref().map(open_dead_letters).transpose()?;
+        let progress = Arc::new(progress);
+        Ok(Self { events: Arc::new(events), progress, log: Arc::new(log), dead_letters })
+    }
+
+    /// The runtime, its workers not yet started.
+    pub(super) fn runtime(self, args: &RunArgs, capacities: &[usize]) -> Result<Jobs, Failure> {
+        let Self { events, progress: _, log, dead_letters } = self;
+        let mut builder = Builder::new()
+            .capacities(capacities)
+            .retry(retry_policy(&args.retry, args.max_retries))
+            .cancel_grace(CANCEL_GRACE);
+        if let Some(workers) = args.workers {
+            builder = builder.workers(workers as usize);
+        }
+        if let Some(letters) = dead_letters {
+            builder = builder.dead_letters(letters);
+        }
+        let remarks = Arc::clone(&log);
+        let builder = builder.observer(move |event| observe(event, &events, &remarks));
+        let handler = move |job: &CommandJob, context: &Context<'_, CommandSpec>| {
+            run_command(job, context.cancellation(), &log)
+        };
+        Ok(builder.hold(handler)?)
+    }
+}
+
+/// The policy with the limit of the command line, if there is one.
+pub(crate) fn retry_policy(policy: &RetryPolicy, max_retries: Option<u32>) -> RetryPolicy {
+    match max_retries {
+        Some(limit) => policy.clone().with_max_retries(limit),
+        None => policy.clone(),
+    }
+}
+
+fn observe(event: &Event<'_>, events: &Events, log: &Log) {
+    let error = event.error.unwrap_or_default();
+    match event.kind {
+        EventKind::Failed => {
+            log.remark(event.name, &format!("attempt {} failed: {error}", event.attempt));
+        }
+        EventKind::Dead => log.remark(event.name, &format!("dead: {error}")),
+        _ => {}
+    }
+    events.tell(&EventLine {
+        event: event.kind.name(),
+        name: event.name,
+        priority: Some(event.priority),
+        attempt: event.attempt,
+        worker: event.worker,
+        error: event.error,
+    });
+}
+
+/// Opens a file of dead letters to write it. Another process that is about to be through with it
+/// is waited for, as in a pipe from `dead-letters redrive` to `run`.
+pub(crate) fn open_dead_letters(path: &Path) -> Result<FileDeadLetters<CommandSpec>, Failure> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let started = Instant::now();
+    let letters = loop {
+        match FileDeadLetters::open(path, SyncPolicy::Each) {
+            Err(DeadLetterError::InUse { .. }) if started.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            other => break other?,
+        }
+    };
+    for notice in letters.notices() {
+        say::note(&format!("{}: {notice}", path.display()));
+    }
+    Ok(letters)
+}

@@ -1,0 +1,42 @@
+//! Ours.
+
+use overtake_core::{Receiver, Sender, bounded};
+
+use super::{Contender, Item};
+
+/// `overtake-core` as it comes.
+#[derive(Debug)]
+pub struct Overtake {
+    sender: Sender<Item>,
+    receiver: Receiver<Item>,
+}
+
+impl Contender for Overtake {
+    const NAME: &'static str = "overtake";
+    const DESIGN: &'static str = "a ring per band, strict sweep, parking notifier";
+
+    fn make(capacities: &[usize]) -> Self {
+        let (sender, receiver) = bounded(capacities);
+        Self { sender, receiver }
+    }
+
+    fn try_send(&self, band: usize, item: Item) -> bool {
+        self.sender.try_send(band, item).is_ok()
+    }
+
+    fn send(&self, band: usize, item: Item) -> bool {
+        self.sender.send(band, item).is_ok()
+    }
+
+    fn try_recv(&self) -> Option<(usize, Item)> {
+        self.receiver.try_recv_with_band().ok()
+    }
+
+    fn recv(&self) -> Option<(usize, Item)> {
+        self.receiver.recv_with_band().ok()
+    }
+
+    fn close(&self) {
+        self.sender.close();
+    }
+}
