@@ -82,7 +82,8 @@ impl Waits {
 
     fn record(&mut self, wait: Duration) {
         let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
-        self.histogram.saturating_record(micros);
+        // It grows as needed, up to all that 64 bits hold.
+        let _ = self.histogram.record(micros);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -209,5 +210,38 @@ impl Books {
 
     fn write(&self, by: Writer, entry: impl FnOnce(&mut Page)) {
         entry(&mut lock(&self.pages[by.page()]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_of_any_length_is_recorded_within_a_thousandth() {
+        let mut waits = Waits::new();
+        for seconds in [0, 1, 60, 86_400 * 365] {
+            waits.record(Duration::from_secs(seconds));
+        }
+        waits.record(Duration::MAX);
+        assert_eq!(waits.count(), 5);
+        let year = 86_400 * 365 * 1_000_000_u64;
+        assert!(waits.percentile(80.0).abs_diff(year) <= year / 1_000, "{waits:?}");
+        assert!(waits.max() > u64::MAX / 1_000 * 999, "{waits:?}");
+    }
+
+    #[test]
+    fn pages_add_up() {
+        let books = Books::new(2, 2);
+        books.accepted(1);
+        books.started(Writer::Worker(0), 1, Some(Duration::from_secs(1)), false);
+        books.started(Writer::Worker(1), 1, None, true);
+        books.ended(Writer::Worker(1), 1, FinalState::Done);
+        let read = books.read();
+        assert_eq!(read[0].0, Counts::default());
+        let expected = Counts { accepted: 1, done: 1, runs: 2, retried: 1, ..Counts::default() };
+        assert_eq!(read[1].0, expected);
+        assert!(expected.balance());
+        assert_eq!(read[1].1.count(), 1);
     }
 }

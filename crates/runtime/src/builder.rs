@@ -17,6 +17,7 @@ use crate::job::Job;
 use crate::lanes::Lanes;
 use crate::manual::ManualRuntime;
 use crate::outcome::IntoOutcome;
+use crate::panics::install_hook;
 use crate::retry::RetryPolicy;
 use crate::retry_timer::RetryTimer;
 use crate::runtime::Runtime;
@@ -186,7 +187,7 @@ impl<P: Send + 'static> Builder<P> {
         Ok(ManualRuntime::new(Arc::new(engine), hand))
     }
 
-    fn engine(self, workers: usize) -> Result<Engine<P>, BuildError> {
+    pub(crate) fn engine(self, workers: usize) -> Result<Engine<P>, BuildError> {
         let priorities = self.capacities.len();
         if priorities == 0 || priorities > Lanes::<P>::MAX_PRIORITIES {
             return Err(BuildError::Priorities { priorities });
@@ -198,6 +199,16 @@ impl<P: Send + 'static> Builder<P> {
             }
             error => BuildError::Capacity { source: error },
         };
+        install_hook();
+        let shutdown = Arc::new(Shutdown::new(workers, self.grace));
+        let listener = Arc::downgrade(&shutdown);
+        self.clock.on_advance(move || match listener.upgrade() {
+            Some(shutdown) => {
+                shutdown.something_changed();
+                true
+            }
+            None => false,
+        });
         Ok(Engine {
             admission: Admission::new(&self.capacities).map_err(capacity)?,
             lanes: Lanes::new(&self.capacities).map_err(capacity)?,
@@ -208,7 +219,7 @@ impl<P: Send + 'static> Builder<P> {
             books: Books::new(priorities, workers),
             observer: self.observer,
             retry: self.retry,
-            shutdown: Shutdown::new(workers, self.grace),
+            shutdown,
             intake: Intake::new(),
             returned: Mutex::default(),
             unwritten: Mutex::default(),

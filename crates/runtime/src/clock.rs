@@ -27,7 +27,8 @@ struct Manual {
     on_advance: Mutex<Vec<Listener>>,
 }
 
-type Listener = Box<dyn Fn() + Send + Sync>;
+/// Says whether it still listens.
+type Listener = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// Moves a manual [`Clock`].
 ///
@@ -76,9 +77,9 @@ impl Clock {
         }
     }
 
-    /// Calls `listener` after every move of a manual clock. Real time needs no telling: whoever
-    /// waits for it knows how long.
-    pub(crate) fn on_advance(&self, listener: impl Fn() + Send + Sync + 'static) {
+    /// Calls `listener` after every move of a manual clock, for as long as it returns `true`. Real
+    /// time needs no telling: whoever waits for it knows how long.
+    pub(crate) fn on_advance(&self, listener: impl Fn() -> bool + Send + Sync + 'static) {
         if let Source::Manual(manual) = &self.source {
             lock(&manual.on_advance).push(Box::new(listener));
         }
@@ -123,9 +124,7 @@ impl ClockHand {
     }
 
     fn tell(&self) {
-        for listener in lock(&self.manual.on_advance).iter() {
-            listener();
-        }
+        lock(&self.manual.on_advance).retain(|listener| listener());
     }
 }
 

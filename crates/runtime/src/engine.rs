@@ -2,7 +2,7 @@
 //! who calls it, a worker thread or a simulation, makes no difference.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Duration;
 
 use crate::admission::{Admission, NotAdmitted, Patience};
@@ -14,7 +14,7 @@ use crate::inside;
 use crate::job::{FailedAttempt, Job, JobId, Timing};
 use crate::lanes::{Lane, Lanes};
 use crate::lock::lock;
-use crate::panics::catch;
+use crate::panics::{catch, discard, discard_each};
 use crate::publish::PublishError;
 use crate::retry::RetryPolicy;
 use crate::retry_timer::RetryTimer;
@@ -30,7 +30,7 @@ pub(crate) struct Engine<P> {
     pub(crate) books: Books,
     pub(crate) observer: Observer,
     pub(crate) retry: RetryPolicy,
-    pub(crate) shutdown: Shutdown,
+    pub(crate) shutdown: Arc<Shutdown>,
     pub(crate) intake: Intake,
     /// Jobs handed back at shutdown, until the report takes them.
     pub(crate) returned: Mutex<Vec<Job<P>>>,
@@ -49,6 +49,17 @@ pub(crate) struct Intake {
 impl Intake {
     pub(crate) fn new() -> Self {
         Self { open: RwLock::new(true), last_id: Mutex::new(0) }
+    }
+
+    /// Lets one in. The one who closes is the only one who can be in the way, so this never waits:
+    /// not even inside an observer that is told of an acceptance and publishes in its turn.
+    fn enter(&self) -> Option<RwLockReadGuard<'_, bool>> {
+        let open = match self.open.try_read() {
+            Ok(open) => open,
+            Err(TryLockError::Poisoned(poison)) => poison.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        open.then_some(open)
     }
 
     /// After this nothing is accepted, and nothing is on its way in.
@@ -72,17 +83,16 @@ impl<P> Engine<P> {
         patience: Patience,
     ) -> Result<JobId, PublishError<P>> {
         let job = self.check_priority(job)?;
-        let patience = if inside::handler_of(self) { Patience::None } else { patience };
+        let patience = if inside::of(self) { Patience::None } else { patience };
         match self.admission.admit(job.priority, patience) {
             Ok(()) => {}
             Err(NotAdmitted::Full) => return Err(PublishError::Full(Box::new(job))),
             Err(NotAdmitted::Closed) => return Err(PublishError::Closed(Box::new(job))),
         }
-        let open = self.intake.open.read().unwrap_or_else(PoisonError::into_inner);
-        if !*open {
-            self.admission.give_back(job.priority);
+        let Some(_inside) = self.intake.enter() else {
+            self.give_back(job.priority);
             return Err(PublishError::Closed(Box::new(job)));
-        }
+        };
         let job = self.accept(job);
         let id = job.id;
         if let Err(job) = self.lanes.put(Lane::Fresh, job) {
@@ -98,13 +108,13 @@ impl<P> Engine<P> {
         error: String,
     ) -> Result<JobId, PublishError<P>> {
         let job = self.check_priority(job)?;
-        let open = self.intake.open.read().unwrap_or_else(PoisonError::into_inner);
-        if !*open || self.admission.is_closed() {
+        let entered = if self.admission.is_closed() { None } else { self.intake.enter() };
+        let Some(_inside) = entered else {
             return Err(PublishError::Closed(Box::new(job)));
-        }
+        };
         let job = self.accept(job);
         let id = job.id;
-        self.tell(Writer::Outside, EventKind::Dead, &job, Some(&error));
+        self.tell_dead(Writer::Outside, &job, &error);
         self.books.ended(Writer::Outside, job.priority, FinalState::Dead);
         self.bury(job, reason, error);
         Ok(id)
@@ -206,7 +216,7 @@ impl<P> Engine<P> {
     // ---- out -------------------------------------------------------------------------------
 
     fn die(&self, by: Writer, job: Job<P>, reason: Reason, error: String) {
-        self.tell(by, EventKind::Dead, &job, Some(&error));
+        self.tell_dead(by, &job, &error);
         let priority = job.priority;
         // Kept first: when a drain has seen the last job end, its letter is there.
         self.bury(job, reason, error);
@@ -217,15 +227,15 @@ impl<P> Engine<P> {
         let at = self.clock.wall();
         let body = Body::Job(job);
         let letter = DeadLetter { entry: EntryId::default(), at, reason, error, body };
-        // A full keeper drops a payload, whose `Drop` may panic; the account is still to be closed.
-        let _ = catch(|| self.keep_letter(letter));
+        self.keep_letter(letter);
     }
 
     pub(crate) fn keep_letter(&self, letter: DeadLetter<P>) {
-        match self.dead_letters.add(letter) {
+        // A full keeper drops a payload, whose `Drop` may panic; an account may still be open.
+        let _ = catch(|| match self.dead_letters.add(letter) {
             Added::Kept(_) | Added::KeptForOldest(_) | Added::RefusedFull => {}
             Added::NotWritten(letter, error) => lock(&self.unwritten).push((*letter, error)),
-        }
+        });
     }
 
     pub(crate) fn hand_back(&self, by: Writer, job: Job<P>) {
@@ -235,9 +245,30 @@ impl<P> Engine<P> {
         self.end(by, priority, FinalState::Returned);
     }
 
+    /// Hands back what waits for a time that will not come any more.
+    pub(crate) fn hand_back_timed(&self) {
+        for job in self.timer.close() {
+            self.hand_back(Writer::Outside, job);
+        }
+    }
+
+    /// Takes nothing in and starts nothing any more. What waits is handed back by the threads of
+    /// the runtime, or by who waits for them.
+    pub(crate) fn begin_stop(&self) {
+        self.admission.close();
+        self.lanes.close();
+        self.timer.stop();
+    }
+
     /// Closes the account of one job, whatever became of it.
     pub(crate) fn end(&self, by: Writer, priority: usize, state: FinalState) {
         self.books.ended(by, priority, state);
+        self.give_back(priority);
+    }
+
+    /// Gives a permit back: that of a job, or that of one that came too late, which a drain cannot
+    /// tell apart.
+    pub(crate) fn give_back(&self, priority: usize) {
         self.admission.give_back(priority);
         self.tell_shutdown();
     }
@@ -254,6 +285,14 @@ impl<P> Engine<P> {
         }
     }
 
+    fn tell_dead(&self, by: Writer, job: &Job<P>, error: &str) {
+        if self.observer.listens() {
+            // There is no next attempt: the last one is meant.
+            let facts = Facts { attempt: job.attempts_made.max(1), ..Facts::from(job) };
+            self.tell_facts(by, EventKind::Dead, &facts, Some(error));
+        }
+    }
+
     pub(crate) fn tell_facts(
         &self,
         by: Writer,
@@ -263,7 +302,22 @@ impl<P> Engine<P> {
     ) {
         let Facts { id, ref name, priority, attempt } = *facts;
         let (at, worker) = (self.clock.now(), by.worker());
-        self.observer.tell(&Event { at, kind, id, name, priority, attempt, worker, error });
+        let event = Event { at, kind, id, name, priority, attempt, worker, error };
+        // An observer may publish, or ask for a shutdown, and must not wait for its own thread.
+        inside::run(self, || self.observer.tell(&event));
+    }
+}
+
+/// A payload may panic in its `Drop`. None of them is to keep the others from being dropped.
+impl<P> Drop for Engine<P> {
+    fn drop(&mut self) {
+        self.lanes.close();
+        while let Some(job) = self.lanes.next() {
+            discard(job);
+        }
+        discard_each(self.timer.close());
+        discard_each(std::mem::take(&mut *lock(&self.returned)));
+        discard_each(std::mem::take(&mut *lock(&self.unwritten)));
     }
 }
 
@@ -276,5 +330,28 @@ impl<P> fmt::Debug for Engine<P> {
             .field("dead_letters", &self.dead_letters)
             .field("shutdown", &self.shutdown)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_let_in_twice_does_not_wait_for_who_closes() {
+        let intake = Arc::new(Intake::new());
+        let inside = intake.enter().expect("open");
+        let closing = std::thread::spawn({
+            let intake = Arc::clone(&intake);
+            move || intake.close()
+        });
+        // As an observer does that publishes: in again, until closing has begun.
+        while intake.enter().is_some() {
+            std::thread::yield_now();
+        }
+        assert!(!closing.is_finished(), "it waits for who is inside");
+        drop(inside);
+        closing.join().expect("no panic");
+        assert!(intake.enter().is_none());
     }
 }

@@ -1,30 +1,50 @@
-//! Knowing that a thread is inside a handler, and of which runtime.
+//! Knowing that a thread works for a runtime, and so must never wait for it.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 thread_local! {
-    /// The address of the engine whose handler this thread runs.
-    static RUNNING_FOR: Cell<Option<usize>> = const { Cell::new(None) };
+    /// The addresses of the engines this thread works for, the innermost last: a handler of one
+    /// runtime may call an observer of another.
+    static WORKING_FOR: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `handler` so that [`handler_of`] is true of `engine` inside it.
-pub(crate) fn run<E, R>(engine: &E, handler: impl FnOnce() -> R) -> R {
-    struct Restore(Option<usize>);
-    impl Drop for Restore {
+/// Runs `body`, which may call the user's code, so that [`of`] is true of `engine` in it.
+pub(crate) fn run<E, R>(engine: &E, body: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
         fn drop(&mut self) {
-            RUNNING_FOR.set(self.0);
+            let _ = WORKING_FOR.try_with(|engines| engines.borrow_mut().pop());
         }
     }
-    let _restore = Restore(RUNNING_FOR.replace(Some(address(engine))));
-    handler()
+    // A thread that is being torn down keeps no list any more. It is none of ours.
+    let _ = WORKING_FOR.try_with(|engines| engines.borrow_mut().push(address(engine)));
+    let _leave = Leave;
+    body()
 }
 
-/// Whether this thread is inside a handler of `engine`.
-pub(crate) fn handler_of<E>(engine: &E) -> bool {
-    // A thread that is being torn down runs no handler any more.
-    RUNNING_FOR.try_with(Cell::get).ok().flatten() == Some(address(engine))
+/// Whether this thread works for `engine`: it is one of its threads, or in its observer.
+pub(crate) fn of<E>(engine: &E) -> bool {
+    let address = address(engine);
+    WORKING_FOR.try_with(|engines| engines.borrow().contains(&address)).unwrap_or(false)
 }
 
 fn address<E>(engine: &E) -> usize {
     std::ptr::from_ref(engine).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_may_work_for_several_engines_at_once() {
+        let (outer, inner) = (1_u8, 2_u8);
+        run(&outer, || {
+            assert!(of(&outer) && !of(&inner));
+            run(&inner, || assert!(of(&outer) && of(&inner)));
+            let panicked = std::panic::catch_unwind(|| run(&inner, || std::panic::panic_any(())));
+            assert!(panicked.is_err() && !of(&inner), "a panic leaves too");
+        });
+        assert!(!of(&outer));
+    }
 }

@@ -17,7 +17,6 @@ struct Place(Option<String>);
 ///
 /// The payload is dropped here too, and may itself panic in its `Drop`.
 pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
-    install_hook();
     let before = CAUGHT.replace(Some(Place::default()));
     let result = catch_unwind(AssertUnwindSafe(body));
     let place = CAUGHT.replace(before).and_then(|place| place.0);
@@ -34,6 +33,16 @@ pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
+/// Drops something of the user's. A `Drop` that panics is nobody's fault but its own.
+pub(crate) fn discard<T>(value: T) {
+    let _ = catch(|| drop(value));
+}
+
+/// Drops them one by one: two that panic in one go would end the process.
+pub(crate) fn discard_each<T>(values: impl IntoIterator<Item = T>) {
+    values.into_iter().for_each(discard);
+}
+
 fn message_of(payload: &(dyn Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()
@@ -44,8 +53,12 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 
 /// A panic's payload does not say where it happened; only a hook sees that. Outside of [`catch`]
 /// the hook found in place is called, so nothing changes for the rest of the process.
-fn install_hook() {
+pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
+    if std::thread::panicking() {
+        // The hook cannot be changed now; the next runtime does it.
+        return;
+    }
     INSTALLED.call_once(|| {
         let outer = take_hook();
         set_hook(Box::new(move |info| {
@@ -83,6 +96,7 @@ mod tests {
 
     #[test]
     fn kind_24_every_kind_of_payload_is_caught() {
+        install_hook();
         let text = catch(|| panic!("plain")).unwrap_err();
         assert!(text.starts_with("panicked at ") && text.ends_with(": plain"), "{text}");
         assert!(text.contains("panics.rs:"), "the place is named: {text}");
@@ -92,5 +106,10 @@ mod tests {
         assert!(text.ends_with("a payload that is no text"), "{text}");
         assert!(catch(|| std::panic::panic_any(Spiteful)).is_err());
         assert_eq!(catch(|| 5), Ok(5));
+    }
+
+    #[test]
+    fn kind_24_two_that_panic_in_their_drop_do_not_end_the_process() {
+        discard_each(vec![Spiteful, Spiteful, Spiteful]);
     }
 }

@@ -64,12 +64,12 @@ impl<P> Publisher<P> {
 
     /// Accepts a job, and waits for room as long as it takes.
     ///
-    /// Inside a handler of the same runtime it does not wait, as that could be for itself: there
-    /// it is [`try_publish`](Self::try_publish).
+    /// Inside a handler or an observer of the same runtime it does not wait, as that could be for
+    /// itself: there it is [`try_publish`](Self::try_publish).
     ///
     /// # Errors
     ///
-    /// [`PublishError`], with the job; `Full` only inside a handler.
+    /// [`PublishError`], with the job; `Full` only inside a handler or an observer.
     pub fn publish(&self, job: Job<P>) -> Result<JobId, PublishError<P>> {
         self.engine.publish(job, Patience::Endless)
     }

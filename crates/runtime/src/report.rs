@@ -106,8 +106,10 @@ pub struct Report<P> {
     pub abandoned: Vec<Abandoned>,
     /// Dead letters that could not be kept, each with the reason why.
     pub unwritten: Vec<(DeadLetter<P>, DeadLetterError)>,
-    /// Whether the shutdown has ended. `false` only if asked for inside a handler, which cannot
-    /// wait for itself.
+    /// Why dead letters that were kept may not survive a crash, if so.
+    pub unsynced: Option<DeadLetterError>,
+    /// Whether the shutdown has ended. `false` only if asked for inside a handler or an observer,
+    /// which cannot wait for itself.
     pub complete: bool,
 }
 
@@ -135,6 +137,7 @@ impl<P> Report<P> {
             returned,
             abandoned: engine.shutdown.abandoned().into_iter().map(abandoned).collect(),
             unwritten,
+            unsynced: None,
             complete,
         }
     }

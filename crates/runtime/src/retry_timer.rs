@@ -40,11 +40,13 @@ impl<P: Send + 'static> RetryTimer<P> {
         let shared = Arc::new(SharedHeap { heap: Mutex::new(heap), changed: Condvar::new() });
         let listener = Arc::downgrade(&shared);
         clock.on_advance(move || {
-            if let Some(shared) = listener.upgrade() {
-                // Taken and left: whoever looked at the old time has begun to wait by now.
-                drop(lock(&shared.heap));
-                shared.changed.notify_all();
-            }
+            let Some(shared) = listener.upgrade() else {
+                return false;
+            };
+            // Taken and left: whoever looked at the old time has begun to wait by now.
+            drop(lock(&shared.heap));
+            shared.changed.notify_all();
+            true
         });
         Self { shared, clock }
     }
@@ -98,13 +100,22 @@ impl<P> RetryTimer<P> {
         lock(&self.shared.heap).next_due()
     }
 
-    /// Keeps nothing any more, and gives back what it kept, in the order it was due.
-    pub(crate) fn close(&self) -> Vec<Job<P>> {
-        let mut heap = lock(&self.shared.heap);
-        heap.closed = true;
-        let mut waiting = std::mem::take(&mut heap.waiting);
-        drop(heap);
+    /// How many jobs it keeps and when the next is due, at one moment.
+    pub(crate) fn look(&self) -> (usize, Option<Duration>) {
+        let heap = lock(&self.shared.heap);
+        (heap.waiting.len(), heap.next_due())
+    }
+
+    /// Keeps nothing new and lets nothing become due any more.
+    pub(crate) fn stop(&self) {
+        lock(&self.shared.heap).closed = true;
         self.shared.changed.notify_all();
+    }
+
+    /// Stops, and gives back what it kept, in the order it was due.
+    pub(crate) fn close(&self) -> Vec<Job<P>> {
+        self.stop();
+        let mut waiting = std::mem::take(&mut lock(&self.shared.heap).waiting);
         std::iter::from_fn(|| waiting.pop()).map(|Reverse(waiting)| waiting.job).collect()
     }
 }

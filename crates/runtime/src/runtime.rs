@@ -10,9 +10,10 @@ use crate::builder::{BuildError, Builder};
 use crate::engine::Engine;
 use crate::inside;
 use crate::lock::lock;
+use crate::panics::discard_each;
 use crate::publish::Publisher;
 use crate::report::{Report, Snapshot};
-use crate::shutdown::Carried;
+use crate::shutdown::{Carried, Shutdown};
 use crate::worker::{Handler, work};
 
 /// Runs jobs: the most urgent waiting job next, on whichever worker is free.
@@ -60,6 +61,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
             while let Some(job) = engine.timer.wait_due() {
                 engine.put_due(job);
             }
+            engine.hand_back_timed();
         })?;
         for index in 0..self.workers {
             let handler = Arc::clone(&handler);
@@ -78,18 +80,26 @@ impl<P: Send + Sync + 'static> Runtime<P> {
         body: impl FnOnce(&Arc<Engine<P>>) + Send + 'static,
     ) -> Result<(), BuildError> {
         /// Counts the thread out however it ends.
-        struct Ended<P> {
-            engine: Arc<Engine<P>>,
+        struct Ended {
+            shutdown: Arc<Shutdown>,
             worker: Option<usize>,
         }
-        impl<P> Drop for Ended<P> {
+        impl Drop for Ended {
             fn drop(&mut self) {
-                self.engine.shutdown.thread_ended(self.worker);
+                self.shutdown.thread_ended(self.worker);
             }
         }
         self.engine.shutdown.thread_started();
-        let ended = Ended { engine: Arc::clone(&self.engine), worker };
-        let spawned = thread::Builder::new().name(name.clone()).spawn(move || body(&ended.engine));
+        let ended = Ended { shutdown: Arc::clone(&self.engine.shutdown), worker };
+        let engine = Arc::clone(&self.engine);
+        let run = move || {
+            // Dropped last: whoever has waited for the thread finds the engine let go, and with it
+            // what belongs to the dead letters, such as a locked file.
+            let _ended = ended;
+            let engine = engine;
+            inside::run(&*engine, || body(&engine));
+        };
+        let spawned = thread::Builder::new().name(name.clone()).spawn(run);
         spawned.map(drop).map_err(|source| BuildError::Thread { name, source })
     }
 
@@ -110,7 +120,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
     /// running handlers are cancelled, and what did not come to its end is handed back.
     ///
     /// May be called more than once and from several threads: the earliest deadline counts, and
-    /// one call gets the jobs. Inside a handler it only begins the drain.
+    /// one call gets the jobs. Inside a handler or an observer it only begins the drain.
     pub fn drain(&self, timeout: Duration) -> Report<P> {
         self.begin_drain(timeout);
         self.wait()
@@ -120,7 +130,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
     /// back the rest.
     ///
     /// May be called more than once, from several threads, and during a [`drain`](Self::drain).
-    /// Inside a handler it only begins the stop.
+    /// Inside a handler or an observer it only begins the stop.
     pub fn stop(&self) -> Report<P> {
         self.begin_stop();
         self.wait()
@@ -134,27 +144,28 @@ impl<P: Send + Sync + 'static> Runtime<P> {
         self.engine.shutdown.wish(false, deadline);
     }
 
-    /// The beginning of [`stop`](Self::stop), without the wait.
+    /// The beginning of [`stop`](Self::stop), without the wait: nothing is taken in or started
+    /// any more.
     pub fn begin_stop(&self) {
-        self.engine.admission.close();
+        self.engine.begin_stop();
         self.engine.shutdown.wish(true, None);
     }
 
     /// Asks the handlers that run to come to an end now, and starts nothing any more.
     pub fn begin_cancel(&self) {
-        self.engine.admission.close();
+        self.engine.begin_stop();
+        self.engine.shutdown.cancel();
         self.engine.shutdown.wish(true, Some(Duration::ZERO));
     }
 
     /// Waits for the end of a shutdown that was begun.
     fn wait(&self) -> Report<P> {
-        if inside::handler_of(&*self.engine) {
+        if inside::of(&*self.engine) {
             return Report::of(&self.engine, false, false);
         }
         let carried = self.engine.shutdown.carry_out(&self.engine);
-        // What is not on the disk by now is told with the letters that are not written at all.
-        let _ = self.engine.dead_letters.sync();
-        Report::of(&self.engine, carried == Carried::Out, true)
+        let unsynced = self.engine.dead_letters.sync().err();
+        Report { unsynced, ..Report::of(&self.engine, carried == Carried::Out, true) }
     }
 }
 
@@ -170,7 +181,9 @@ impl<P: Send + Sync + 'static> Drop for Runtime<P> {
     fn drop(&mut self) {
         if !self.engine.shutdown.is_finished() {
             self.begin_cancel();
-            let _ = self.wait();
+            let report = self.wait();
+            discard_each(report.returned);
+            discard_each(report.unwritten);
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::event::Facts;
 use crate::lock::lock;
+use crate::panics::catch;
 use crate::worker::{Slot, abandon};
 
 /// What was asked for so far. Requests only ever tighten it.
@@ -86,6 +87,12 @@ impl Shutdown {
 
     pub(crate) fn cancellation(&self) -> &CancellationToken {
         &self.cancellation
+    }
+
+    /// Asks the handlers that run to come to an end.
+    pub(crate) fn cancel(&self) {
+        // Wakes whoever waits for the token, and a waker may panic.
+        let _ = catch(|| self.cancellation.cancel());
     }
 
     pub(crate) fn abandoned(&self) -> Vec<Facts> {
@@ -174,7 +181,7 @@ impl Shutdown {
         while progress.waits_for_threads() {
             if give_up_at.is_none() && is_due(progress.wish.cancel_at, &engine.clock) {
                 give_up_at = Some(engine.clock.now().saturating_add(self.grace));
-                progress = self.unlocked(progress, || self.cancellation.cancel());
+                progress = self.unlocked(progress, || self.cancel());
             }
             if is_due(give_up_at, &engine.clock) {
                 let workers = 0..self.slots.len();
@@ -185,7 +192,7 @@ impl Shutdown {
                 progress.left_behind += left.len() as isize;
                 progress.abandoned.append(&mut left);
                 if progress.waits_for_threads() {
-                    // No handler runs any more: what these threads still do is ours, and short.
+                    // No other handler runs or begins: what is left to do is ours, and short.
                     progress = engine.clock.wait(&self.changed, progress, None);
                 }
                 continue;
@@ -214,25 +221,76 @@ fn is_due(time: Option<Duration>, clock: &Clock) -> bool {
 /// Whether every job left waits for a time that comes after the deadline.
 fn nothing_ends_before<P>(engine: &Engine<P>, deadline: Option<Duration>) -> bool {
     // In this order: no job comes in any more, so the first number only falls, and it is never
-    // below the second. Equal means that all are in the timer.
+    // below the second. Equal means that all were in the timer when it was looked at.
     let held = engine.admission.held();
-    let in_timer = engine.timer.len();
-    let too_late = match (engine.timer.next_due(), deadline) {
-        (Some(due), Some(deadline)) => due > deadline,
-        (due, None) => due.is_none(),
-        (None, Some(_)) => true,
-    };
-    held == in_timer && too_late
+    let (in_timer, next_due) = engine.timer.look();
+    // Without a deadline the end of the clock is it, and nothing is due after that.
+    let deadline = deadline.unwrap_or(Duration::MAX);
+    held == in_timer && next_due.is_none_or(|due| due >= deadline)
 }
 
-/// S3: what waits is handed back, in the order in which it would have been run: what is in the
-/// lanes by whoever takes it, workers included, and what is in the timer here.
+/// S3: what waits is handed back, in the order in which it would have been run, by whoever takes
+/// it: the threads of the runtime do the same.
 fn hand_back_waiting<P>(engine: &Engine<P>) {
     engine.lanes.close();
-    while let Ok(job) = engine.lanes.try_next() {
+    // Not before it is certain that nothing is on its way into the lanes.
+    while let Some(job) = engine.lanes.next() {
         engine.hand_back(Writer::Outside, job);
     }
-    for job in engine.timer.close() {
-        engine.hand_back(Writer::Outside, job);
+    engine.hand_back_timed();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+    use std::sync::{Arc, mpsc};
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::admission::Patience;
+    use crate::builder::Builder;
+
+    #[track_caller]
+    fn until(what: &str, condition: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !condition() {
+            assert!(start.elapsed() < Duration::from_secs(10), "never: {what}");
+            thread::yield_now();
+        }
+    }
+
+    /// Whether a thread sleeps; asked many times over it does not just wait for a lock.
+    fn sleeps(thread: &Path) -> bool {
+        (0..50).all(|_| {
+            thread::yield_now();
+            fs::read_to_string(thread.join("stat")).is_ok_and(|stat| stat.contains(") S "))
+        })
+    }
+
+    #[test]
+    fn kind_25_a_permit_that_came_too_late_does_not_leave_a_drain_waiting() {
+        let engine = Builder::<()>::new().capacities(&[1]).engine(1).expect("valid");
+        let engine = Arc::new(engine);
+        engine.shutdown.thread_started();
+        // A publisher has its permit, and does not get further before intake is closed.
+        engine.admission.admit(0, Patience::None).expect("room");
+        let (sent, thread) = mpsc::channel::<PathBuf>();
+        let drain = thread::spawn({
+            let engine = Arc::clone(&engine);
+            move || {
+                let this = fs::read_link("/proc/thread-self").expect("procfs");
+                sent.send(Path::new("/proc").join(this)).expect("the test waits");
+                engine.shutdown.carry_out(&engine)
+            }
+        });
+        let thread = thread.recv().expect("it runs");
+        until("it drains", || engine.admission.is_closed() && sleeps(&thread));
+        assert!(!engine.lanes.is_closed());
+        engine.give_back(0);
+        until("the drain goes on", || engine.lanes.is_closed());
+        engine.shutdown.thread_ended(None);
+        assert_eq!(drain.join().expect("no panic"), Carried::Out);
     }
 }

@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 use crate::books::{FinalState, Writer};
 use crate::engine::Engine;
 use crate::event::{EventKind, Facts};
-use crate::inside;
 use crate::job::Job;
 use crate::lock::lock;
 use crate::outcome::Outcome;
@@ -77,6 +76,16 @@ enum Running {
     Job(Facts),
     /// Shutdown waits no longer for this handler and has closed its job's account.
     Abandoned,
+    /// Shutdown waits no longer, and nothing ran: no handler begins here any more.
+    Shut,
+}
+
+/// Whether a handler may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+enum Begins {
+    Now,
+    NotAnyMore,
 }
 
 /// Who decides about a job whose handler has returned.
@@ -88,35 +97,39 @@ enum Decides {
 }
 
 impl Slot {
-    fn occupy(&self, facts: Facts) {
-        *lock(&self.running) = Running::Job(facts);
+    fn occupy(&self, facts: Facts) -> Begins {
+        let mut running = lock(&self.running);
+        match &*running {
+            Running::Shut | Running::Abandoned => Begins::NotAnyMore,
+            Running::Nothing | Running::Job(_) => {
+                *running = Running::Job(facts);
+                Begins::Now
+            }
+        }
     }
 
     fn vacate(&self) -> Decides {
         let mut running = lock(&self.running);
         match &*running {
             Running::Abandoned => Decides::ShutdownDid,
-            Running::Job(_) | Running::Nothing => {
+            Running::Job(_) | Running::Nothing | Running::Shut => {
                 *running = Running::Nothing;
                 Decides::Worker
             }
         }
     }
 
-    /// Takes the decision about a running job away from its worker.
+    /// Takes the decision about a running job away from its worker. Where none runs, none begins
+    /// any more.
     pub(crate) fn abandon(&self) -> Option<Facts> {
         let mut running = lock(&self.running);
-        match std::mem::take(&mut *running) {
-            Running::Nothing => None,
-            Running::Job(facts) => {
-                *running = Running::Abandoned;
-                Some(facts)
-            }
-            Running::Abandoned => {
-                *running = Running::Abandoned;
-                None
-            }
-        }
+        let (now, facts) = match std::mem::take(&mut *running) {
+            Running::Nothing | Running::Shut => (Running::Shut, None),
+            Running::Job(facts) => (Running::Abandoned, Some(facts)),
+            Running::Abandoned => (Running::Abandoned, None),
+        };
+        *running = now;
+        facts
     }
 
     pub(crate) fn is_abandoned(&self) -> bool {
@@ -153,10 +166,12 @@ fn run_one<P>(engine: &Engine<P>, job: Job<P>, handler: &Handler<P>, context: &C
         return;
     };
     let slot = engine.shutdown.slot(context.worker);
-    slot.occupy(Facts::from(&job));
+    if slot.occupy(Facts::from(&job)) == Begins::NotAnyMore {
+        return engine.hand_back(by, job);
+    }
     engine.start(by, &mut job);
     let began = engine.clock.now();
-    let ended = match catch(|| inside::run(engine, || handler(&job, context))) {
+    let ended = match catch(|| handler(&job, context)) {
         Ok(outcome) => Ended::Answered(outcome),
         Err(message) => Ended::Panicked(message),
     };
@@ -176,4 +191,31 @@ pub(crate) fn abandon<P>(engine: &Engine<P>, index: usize) -> Option<Facts> {
     engine.tell_facts(Writer::Outside, EventKind::Returned, &facts, error);
     engine.end(Writer::Outside, facts.priority, FinalState::Returned);
     Some(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts::from(&Job::new("job", ()))
+    }
+
+    #[test]
+    fn kind_26_worker_and_shutdown_never_both_decide() {
+        let slot = Slot::default();
+        assert_eq!(slot.occupy(facts()), Begins::Now);
+        assert_eq!(slot.vacate(), Decides::Worker);
+        assert_eq!(slot.occupy(facts()), Begins::Now);
+        assert!(slot.abandon().is_some() && slot.abandon().is_none());
+        assert_eq!(slot.vacate(), Decides::ShutdownDid);
+    }
+
+    #[test]
+    fn kind_25_no_handler_begins_once_shutdown_has_given_up() {
+        let slot = Slot::default();
+        assert!(slot.abandon().is_none());
+        assert_eq!(slot.occupy(facts()), Begins::NotAnyMore);
+        assert!(!slot.is_abandoned(), "no thread is left behind in a handler");
+    }
 }

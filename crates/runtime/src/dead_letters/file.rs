@@ -15,6 +15,7 @@ use super::record::{Line, Record};
 use super::{Added, Body, DeadLetter, DeadLetterError, DeadLetters, EntryId, Filter, Redriven};
 use crate::job::Job;
 use crate::lock::lock;
+use crate::panics::discard;
 
 /// When appended lines are forced to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +115,9 @@ impl<P: Serialize + DeserializeOwned> FileDeadLetters<P> {
     }
 
     fn append(&self, state: &mut State, line: &impl Serialize) -> Result<(), DeadLetterError> {
+        let start = state.log.end;
         state.log.append(line)?;
-        if self.sync_policy == SyncPolicy::Each { state.log.sync() } else { Ok(()) }
+        if self.sync_policy == SyncPolicy::Each { state.log.sync_or_undo(start) } else { Ok(()) }
     }
 
     fn note_gone(&self, state: &mut State, entry: EntryId) -> Result<(), DeadLetterError> {
@@ -137,6 +139,18 @@ impl<P: Serialize + DeserializeOwned> FileDeadLetters<P> {
             state.claimed.remove(&entry);
         }
         letter.map(Some)
+    }
+}
+
+/// Keeps others from redriving a letter, until dropped.
+struct Claim<'a> {
+    state: &'a Mutex<State>,
+    entry: EntryId,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        lock(self.state).claimed.remove(&self.entry);
     }
 }
 
@@ -214,20 +228,17 @@ impl<P: Serialize + DeserializeOwned + Send> DeadLetters<P> for FileDeadLetters<
         let Some(letter) = self.claim(entry)? else {
             return Ok(Redriven::Gone);
         };
-        // Not under the lock: `accept` may block, and may add dead letters of its own.
-        let redriven = match letter.body {
-            Body::Input { .. } => Redriven::NoJob,
-            Body::Job(job) => match accept(job.reborn()) {
-                Ok(()) => Redriven::Accepted,
-                Err(_) => Redriven::NotAccepted,
-            },
+        let _claim = Claim { state: &self.state, entry };
+        let Body::Job(job) = letter.body else {
+            return Ok(Redriven::NoJob);
         };
-        let mut state = lock(&self.state);
-        state.claimed.remove(&entry);
-        if redriven == Redriven::Accepted {
-            self.note_gone(&mut state, entry)?;
+        // Not under the lock: `accept` may block, and may add dead letters of its own.
+        if let Err(job) = accept(job.reborn()) {
+            discard(job);
+            return Ok(Redriven::NotAccepted);
         }
-        Ok(redriven)
+        self.note_gone(&mut lock(&self.state), entry)?;
+        Ok(Redriven::Accepted)
     }
 
     fn sync(&self) -> Result<(), DeadLetterError> {

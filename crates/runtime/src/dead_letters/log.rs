@@ -27,6 +27,8 @@ pub(super) struct Log {
     /// Where the next line goes.
     pub(super) end: u64,
     unsynced: bool,
+    /// Part of a line may stand after the end, as it could not be cut off.
+    spoiled: bool,
 }
 
 impl Log {
@@ -36,6 +38,7 @@ impl Log {
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(path);
         let file = file.map_err(|source| io_error("open it", path, source))?;
+        refuse_devices(&file, path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -55,6 +58,7 @@ impl Log {
         path: &Path,
     ) -> Result<(Self, Vec<FileNotice>), DeadLetterError> {
         let file = File::open(path).map_err(|source| io_error("open it", path, source))?;
+        refuse_devices(&file, path)?;
         let mut log = Self::new(path, file, false);
         let torn = log.scan::<P>()?;
         Ok((log, Vec::from_iter(torn)))
@@ -69,6 +73,7 @@ impl Log {
             last: EntryId(0),
             end: 0,
             unsynced: false,
+            spoiled: false,
         }
     }
 
@@ -123,7 +128,10 @@ impl Log {
             }
             Line::Letter(record) => {
                 let letter = record.into_letter()?;
-                self.last = self.last.max(letter.entry);
+                if letter.entry <= self.last {
+                    return Err(format!("entry {} comes after entry {}", letter.entry, self.last));
+                }
+                self.last = letter.entry;
                 self.index.insert(letter.entry, self.end);
             }
         }
@@ -159,15 +167,28 @@ impl Log {
         let invalid = |error: serde_json::Error| io_error("write to it", &self.path, error.into());
         let mut bytes = serde_json::to_vec(line).map_err(invalid)?;
         bytes.push(b'\n');
+        if self.spoiled {
+            self.truncate_to_end()?;
+        }
         if let Err(source) = self.file.write_all(&bytes) {
             let error = io_error("write to it", &self.path, source);
-            // Half a line would spoil the next one. If this fails too, the next opening mends it.
+            // Half a line would spoil the next one.
             let _ = self.truncate_to_end();
             return Err(error);
         }
         self.end += bytes.len() as u64;
         self.unsynced = true;
         Ok(())
+    }
+
+    /// Forces the lines since `start` to the disk, or takes them back.
+    pub(super) fn sync_or_undo(&mut self, start: u64) -> Result<(), DeadLetterError> {
+        let synced = self.sync();
+        if synced.is_err() {
+            self.end = start;
+            let _ = self.truncate_to_end();
+        }
+        synced
     }
 
     pub(super) fn sync(&mut self) -> Result<(), DeadLetterError> {
@@ -187,12 +208,34 @@ impl Log {
 
     fn truncate_to_end(&mut self) -> Result<(), DeadLetterError> {
         self.unsynced = true;
-        self.file.set_len(self.end).map_err(|source| io_error("shorten it", &self.path, source))
+        let shortened = self.file.set_len(self.end);
+        self.spoiled = shortened.is_err();
+        shortened.map_err(|source| io_error("shorten it", &self.path, source))
+    }
+}
+
+/// Closing the file is not enough: a child process on its way to its own program holds it open for
+/// a moment, and the lock with it.
+impl Drop for Log {
+    fn drop(&mut self) {
+        // If it fails, closing is all there is.
+        let _ = self.file.unlock();
     }
 }
 
 fn io_error(what: &'static str, path: &Path, source: io::Error) -> DeadLetterError {
     DeadLetterError::Io { what, path: path.to_owned(), source }
+}
+
+/// A pipe never ends, and a device keeps nothing.
+fn refuse_devices(file: &File, path: &Path) -> Result<(), DeadLetterError> {
+    let what = "use it";
+    let metadata = file.metadata().map_err(|source| io_error(what, path, source))?;
+    if metadata.is_file() {
+        return Ok(());
+    }
+    let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
+    Err(io_error(what, path, source))
 }
 
 fn torn(line: u64, text: &str) -> FileNotice {
@@ -218,6 +261,8 @@ pub(super) struct SyncThread {
 impl SyncThread {
     /// Without a thread, if none can be had, the operating system still writes in its own time.
     pub(super) fn start(interval: Duration, state: Arc<Mutex<State>>) -> Self {
+        // Without a pause it would do nothing but look.
+        let interval = interval.max(Duration::from_millis(1));
         let stop = Arc::<(Mutex<bool>, Condvar)>::default();
         let stopped = Arc::clone(&stop);
         let body = move || {
@@ -243,5 +288,22 @@ impl Drop for SyncThread {
             // It runs no user code; if it died, there is nothing to do about it here.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_is_gone_with_the_log_even_where_a_copy_of_the_file_lives_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("dead.jsonl");
+        let (log, _) = Log::open_to_write::<u32>(&path).expect("a new file");
+        // What a child process has for a moment.
+        let _copy = log.file.try_clone().expect("a copy");
+        assert!(Log::open_to_write::<u32>(&path).is_err());
+        drop(log);
+        assert!(Log::open_to_write::<u32>(&path).is_ok());
     }
 }

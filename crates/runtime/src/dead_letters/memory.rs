@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use super::{Added, Body, DeadLetter, DeadLetterError, DeadLetters, EntryId, Filter, Redriven};
 use crate::job::Job;
 use crate::lock::lock;
+use crate::panics::discard_each;
 
 /// What a full keeper does with one more letter. Either way it is counted as
 /// [`lost`](DeadLetters::lost), and the job counts as dead.
@@ -34,6 +35,8 @@ pub struct MemoryDeadLetters<P> {
 
 struct Kept<P> {
     letters: BTreeMap<EntryId, DeadLetter<P>>,
+    /// Letters taken out to be redriven. Their places are kept: they may come back.
+    claimed: usize,
     last: EntryId,
     lost: u64,
 }
@@ -42,7 +45,7 @@ impl<P> MemoryDeadLetters<P> {
     /// Keeps at most `limit` letters; with a limit of 0 every letter is only counted.
     #[must_use]
     pub fn new(limit: usize, when_full: WhenFull) -> Self {
-        let kept = Kept { letters: BTreeMap::new(), last: EntryId(0), lost: 0 };
+        let kept = Kept { letters: BTreeMap::new(), claimed: 0, last: EntryId(0), lost: 0 };
         Self { limit, when_full, kept: Mutex::new(kept) }
     }
 }
@@ -57,9 +60,14 @@ impl<P> Default for MemoryDeadLetters<P> {
 impl<P: Send> DeadLetters<P> for MemoryDeadLetters<P> {
     fn add(&self, mut letter: DeadLetter<P>) -> Added<P> {
         let mut kept = lock(&self.kept);
-        let full = kept.letters.len() >= self.limit;
-        if full && (self.when_full == WhenFull::Refuse || self.limit == 0) {
-            kept.lost += 1;
+        let full = kept.len() >= self.limit;
+        // All places may be those of letters that are being redriven; then there is no oldest.
+        let oldest = match self.when_full {
+            WhenFull::DropOldest if full => kept.letters.pop_first(),
+            WhenFull::DropOldest | WhenFull::Refuse => None,
+        };
+        kept.lost += u64::from(full);
+        if full && oldest.is_none() {
             // The letter's payload may have a `Drop` of its own: not under the lock.
             drop(kept);
             return Added::RefusedFull;
@@ -68,14 +76,12 @@ impl<P: Send> DeadLetters<P> for MemoryDeadLetters<P> {
         kept.last = entry;
         letter.entry = entry;
         kept.letters.insert(entry, letter);
-        let oldest = if full { kept.letters.pop_first() } else { None };
-        kept.lost += u64::from(full);
         drop(kept);
         if oldest.is_some() { Added::KeptForOldest(entry) } else { Added::Kept(entry) }
     }
 
     fn len(&self) -> usize {
-        lock(&self.kept).letters.len()
+        lock(&self.kept).len()
     }
 
     fn lost(&self) -> u64 {
@@ -110,7 +116,9 @@ impl<P: Send> DeadLetters<P> for MemoryDeadLetters<P> {
                 }
             }
         }
-        Ok(removed.len())
+        let count = removed.len();
+        discard_each(removed);
+        Ok(count)
     }
 
     fn redrive(
@@ -118,19 +126,17 @@ impl<P: Send> DeadLetters<P> for MemoryDeadLetters<P> {
         entry: EntryId,
         accept: &mut dyn FnMut(Job<P>) -> Result<(), Job<P>>,
     ) -> Result<Redriven, DeadLetterError> {
-        let Some(letter) = self.take_job(entry) else {
+        let Some((job, rest)) = self.take_job(entry) else {
             let has_no_job = lock(&self.kept).letters.contains_key(&entry);
             return Ok(if has_no_job { Redriven::NoJob } else { Redriven::Gone });
         };
-        let (job, rest) = letter;
-        let before = (job.attempts_made, job.timing);
+        let claim = Claim { kept: &self.kept };
+        let before = (job.attempts_made, job.generation, job.timing);
         match accept(job.reborn()) {
             Ok(()) => Ok(Redriven::Accepted),
             Err(mut job) => {
-                (job.attempts_made, job.timing) = before;
-                job.generation -= 1;
-                let letter = DeadLetter { body: Body::Job(job), ..rest };
-                lock(&self.kept).letters.insert(entry, letter);
+                (job.attempts_made, job.generation, job.timing) = before;
+                claim.put_back(entry, DeadLetter { body: Body::Job(job), ..rest });
                 Ok(Redriven::NotAccepted)
             }
         }
@@ -147,6 +153,7 @@ impl<P> MemoryDeadLetters<P> {
         let mut kept = lock(&self.kept);
         kept.letters.get(&entry)?.job()?;
         let letter = kept.letters.remove(&entry)?;
+        kept.claimed += 1;
         let DeadLetter { entry, at, reason, error, body } = letter;
         let nothing = Body::Input { place: String::new(), text: String::new() };
         let rest = DeadLetter { entry, at, reason, error, body: nothing };
@@ -157,9 +164,43 @@ impl<P> MemoryDeadLetters<P> {
     }
 }
 
+impl<P> Kept<P> {
+    fn len(&self) -> usize {
+        self.letters.len() + self.claimed
+    }
+}
+
+/// The place of a letter that was taken out; given up when dropped.
+struct Claim<'a, P> {
+    kept: &'a Mutex<Kept<P>>,
+}
+
+impl<P> Claim<'_, P> {
+    fn put_back(self, entry: EntryId, letter: DeadLetter<P>) {
+        let mut kept = lock(self.kept);
+        kept.letters.insert(entry, letter);
+        kept.claimed -= 1;
+        drop(kept);
+        std::mem::forget(self);
+    }
+}
+
+impl<P> Drop for Claim<'_, P> {
+    fn drop(&mut self) {
+        lock(self.kept).claimed -= 1;
+    }
+}
+
+/// A payload may panic in its `Drop`. None of them is to keep the others from being dropped.
+impl<P> Drop for MemoryDeadLetters<P> {
+    fn drop(&mut self) {
+        discard_each(std::mem::take(&mut lock(&self.kept).letters).into_values());
+    }
+}
+
 impl<P> fmt::Debug for MemoryDeadLetters<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = lock(&self.kept);
-        write!(f, "MemoryDeadLetters({} of {}, {} lost)", kept.letters.len(), self.limit, kept.lost)
+        write!(f, "MemoryDeadLetters({} of {}, {} lost)", kept.len(), self.limit, kept.lost)
     }
 }

@@ -36,7 +36,8 @@ pub trait DeadLetters<P>: fmt::Debug + Send + Sync {
     /// How many letters were added and not kept, or were pushed out by later ones.
     fn lost(&self) -> u64;
 
-    /// Shows the letters that match, oldest first, for as long as `show` returns `true`.
+    /// Shows the letters that match, oldest first, for as long as `show` returns `true`. Inside
+    /// `show` the keeper must not be used: it may be locked.
     ///
     /// # Errors
     ///
