@@ -4,10 +4,11 @@ use std::error::Error;
 use std::fmt;
 
 use crate::band::MAX_BANDS;
-use crate::channel::{self, Shared};
+use crate::channel::Shared;
 use crate::receiver::Receiver;
 use crate::ring::{BandRing, RingError};
 use crate::sender::Sender;
+use crate::sync::Arc;
 
 /// Makes a channel with one band per capacity, the most urgent first.
 ///
@@ -91,7 +92,8 @@ impl Builder {
             })
         };
         let rings = self.capacities.iter().enumerate().map(ring).collect::<Result<_, _>>()?;
-        Ok(channel::handles(Shared::new(rings)))
+        let shared = Arc::new(Shared::new(rings));
+        Ok((Sender::first(Arc::clone(&shared)), Receiver::first(shared)))
     }
 }
 

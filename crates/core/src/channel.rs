@@ -11,11 +11,9 @@ use crate::error::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendErro
 use crate::fault::Fault;
 use crate::gate::{Gate, Left};
 use crate::notifier::{Notifier, Told, Woken};
-use crate::receiver::Receiver;
 use crate::ring::BandRing;
-use crate::sender::Sender;
 use crate::sweep::take_first;
-use crate::sync::{Arc, AtomicU64, AtomicUsize, Ordering, panicking};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, panicking};
 
 /// What all handles of a channel share.
 pub(crate) struct Shared<T> {
@@ -27,12 +25,6 @@ pub(crate) struct Shared<T> {
     epoch: AtomicU64,
     senders: AtomicUsize,
     receivers: AtomicUsize,
-}
-
-/// Makes the first pair of handles.
-pub(crate) fn handles<T>(shared: Shared<T>) -> (Sender<T>, Receiver<T>) {
-    let shared = Arc::new(shared);
-    (Sender::first(Arc::clone(&shared)), Receiver::first(shared))
 }
 
 impl<T> Shared<T> {

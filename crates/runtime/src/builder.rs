@@ -1,7 +1,6 @@
 //! Making a runtime.
 
 use std::fmt;
-use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,6 +8,7 @@ use std::time::Duration;
 
 use crate::admission::Admission;
 use crate::books::Books;
+use crate::build_error::BuildError;
 use crate::clock::{Clock, ClockHand};
 use crate::dead_letters::{DeadLetters, MemoryDeadLetters};
 use crate::engine::{Engine, Intake};
@@ -21,7 +21,7 @@ use crate::panics::install_hook;
 use crate::retry::RetryPolicy;
 use crate::retry_timer::RetryTimer;
 use crate::runtime::Runtime;
-use crate::shutdown::Shutdown;
+use crate::shutdown_state::ShutdownState;
 use crate::worker::Context;
 
 /// The settings of a runtime, each with a default.
@@ -200,7 +200,7 @@ impl<P: Send + 'static> Builder<P> {
             error => BuildError::Capacity { source: error },
         };
         install_hook();
-        let shutdown = Arc::new(Shutdown::new(workers, self.grace));
+        let shutdown = Arc::new(ShutdownState::new(workers, self.grace));
         let listener = Arc::downgrade(&shutdown);
         self.clock.on_advance(move || match listener.upgrade() {
             Some(shutdown) => {
@@ -228,6 +228,13 @@ impl<P: Send + 'static> Builder<P> {
     }
 }
 
+impl<P: Send + Sync + 'static> Runtime<P> {
+    /// The settings to begin with.
+    pub fn builder() -> Builder<P> {
+        Builder::new()
+    }
+}
+
 impl<P: Send + 'static> Default for Builder<P> {
     fn default() -> Self {
         Self::new()
@@ -243,39 +250,4 @@ impl<P> fmt::Debug for Builder<P> {
             .field("dead_letters", &self.dead_letters)
             .finish_non_exhaustive()
     }
-}
-
-/// Why a runtime could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The number of priorities is not possible.
-    #[error("a runtime has 1 to 32 priorities, not {priorities}")]
-    Priorities {
-        /// How many were asked for.
-        priorities: usize,
-    },
-    /// A priority could never take a job in.
-    #[error("priority {priority} has capacity 0; a priority has room for at least one job")]
-    ZeroCapacity {
-        /// Which priority.
-        priority: usize,
-    },
-    /// There is no memory for a capacity.
-    #[error("the capacity is not possible")]
-    Capacity {
-        /// Which one; each priority has two bands.
-        source: overtake_core::BuildError,
-    },
-    /// Without workers nothing would ever run.
-    #[error("a runtime has at least one worker")]
-    NoWorkers,
-    /// The operating system gave no thread.
-    #[error("cannot start thread `{name}`")]
-    Thread {
-        /// Which thread.
-        name: String,
-        /// Why not.
-        source: io::Error,
-    },
 }

@@ -15,11 +15,11 @@ use crate::job::{FailedAttempt, Job, JobId, Timing};
 use crate::lanes::{Lane, Lanes};
 use crate::lock::lock;
 use crate::panics::{catch, discard, discard_each};
-use crate::publish::PublishError;
+use crate::publish_error::PublishError;
 use crate::retry::RetryPolicy;
 use crate::retry_timer::RetryTimer;
 use crate::settle::{Ended, Settlement, settle};
-use crate::shutdown::Shutdown;
+use crate::shutdown_state::ShutdownState;
 
 pub(crate) struct Engine<P> {
     pub(crate) clock: Clock,
@@ -30,7 +30,7 @@ pub(crate) struct Engine<P> {
     pub(crate) books: Books,
     pub(crate) observer: Observer,
     pub(crate) retry: RetryPolicy,
-    pub(crate) shutdown: Arc<Shutdown>,
+    pub(crate) shutdown: Arc<ShutdownState>,
     pub(crate) intake: Intake,
     /// Jobs handed back at shutdown, until the report takes them.
     pub(crate) returned: Mutex<Vec<Job<P>>>,

@@ -56,6 +56,7 @@
 
 mod admission;
 mod books;
+mod build_error;
 mod builder;
 mod clock;
 mod dead_letters;
@@ -70,17 +71,21 @@ mod millis;
 mod outcome;
 mod panics;
 mod publish;
+mod publish_error;
 mod report;
 mod retry;
 mod retry_timer;
 mod runtime;
 mod settle;
 mod shutdown;
+mod shutdown_state;
+mod slot;
 mod wall_time;
 mod worker;
 
 pub use books::{Counts, Waits};
-pub use builder::{BuildError, Builder};
+pub use build_error::BuildError;
+pub use builder::Builder;
 pub use clock::{Clock, ClockHand};
 pub use dead_letters::{
     Added, Body, DeadLetter, DeadLetterError, DeadLetters, EntryId, FileDeadLetters, FileNotice,
@@ -90,7 +95,8 @@ pub use event::{Event, EventKind};
 pub use job::{FailedAttempt, Job, JobId};
 pub use manual::{Delivery, ManualRuntime};
 pub use outcome::{IntoOutcome, Outcome};
-pub use publish::{PublishError, PublishedAll, Publisher, Redrive};
+pub use publish::{PublishedAll, Publisher, Redrive};
+pub use publish_error::PublishError;
 pub use report::{Abandoned, PriorityReport, Report, Snapshot};
 pub use retry::RetryPolicy;
 pub use runtime::Runtime;

@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::publish::Publisher;
 use crate::report::{Report, Snapshot};
 use crate::settle::Ended;
-use crate::shutdown::Carried;
+use crate::shutdown::{Carried, carry_out};
 
 /// The runtime without its threads, on a clock that the caller moves. Admission, order, retries,
 /// dead letters and books are the same code as in [`Runtime`](crate::Runtime).
@@ -103,7 +103,7 @@ impl<P> ManualRuntime<P> {
     /// counted, but not in this report.
     pub fn stop(&self) -> Report<P> {
         self.engine.shutdown.wish(true, None);
-        let carried = self.engine.shutdown.carry_out(&self.engine);
+        let carried = carry_out(&self.engine);
         Report::of(&self.engine, carried == Carried::Out, true)
     }
 }

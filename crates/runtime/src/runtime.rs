@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use crate::builder::{BuildError, Builder};
+use crate::build_error::BuildError;
 use crate::engine::Engine;
 use crate::inside;
 use crate::lock::lock;
 use crate::panics::discard_each;
 use crate::publish::Publisher;
 use crate::report::{Report, Snapshot};
-use crate::shutdown::{Carried, Shutdown};
+use crate::shutdown::{Carried, carry_out};
+use crate::shutdown_state::ShutdownState;
 use crate::worker::{Handler, work};
 
 /// Runs jobs: the most urgent waiting job next, on whichever worker is free.
@@ -30,11 +31,6 @@ pub struct Runtime<P: Send + Sync + 'static> {
 }
 
 impl<P: Send + Sync + 'static> Runtime<P> {
-    /// The settings to begin with.
-    pub fn builder() -> Builder<P> {
-        Builder::new()
-    }
-
     pub(crate) fn new(
         engine: Arc<Engine<P>>,
         handler: Handler<P>,
@@ -45,7 +41,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
         Self { engine, publisher, workers, thread_name, handler: Mutex::new(Some(handler)) }
     }
 
-    /// Starts the workers of a runtime made with [`Builder::hold`]. Does nothing if they are
+    /// Starts the workers of a runtime made with [`Builder::hold`](crate::Builder::hold). Does nothing if they are
     /// started already.
     ///
     /// # Errors
@@ -81,7 +77,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
     ) -> Result<(), BuildError> {
         /// Counts the thread out however it ends.
         struct Ended {
-            shutdown: Arc<Shutdown>,
+            shutdown: Arc<ShutdownState>,
             worker: Option<usize>,
         }
         impl Drop for Ended {
@@ -163,7 +159,7 @@ impl<P: Send + Sync + 'static> Runtime<P> {
         if inside::of(&*self.engine) {
             return Report::of(&self.engine, false, false);
         }
-        let carried = self.engine.shutdown.carry_out(&self.engine);
+        let carried = carry_out(&self.engine);
         let unsynced = self.engine.dead_letters.sync().err();
         Report { unsynced, ..Report::of(&self.engine, carried == Carried::Out, true) }
     }

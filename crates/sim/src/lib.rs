@@ -5,10 +5,19 @@
 //!   lists.
 //! - [`replay`] runs the jobs of a log through [`overtake_runtime`] on a manual clock: a year of log
 //!   in seconds, exactly and repeatably.
-//! - [`contenders`] holds the queue designs behind one trait; the benches pick them up from there.
+//! - [`contenders`] holds the queue designs behind one trait, [`workload`] what they are made to do;
+//!   the benches pick both up from there.
+//! - [`sms`] makes a sample of jobs for `overtake run`.
 
 #![forbid(unsafe_code)]
 
 pub mod contenders;
 pub mod replay;
+pub mod sms;
 pub mod trace;
+pub mod workload;
+
+/// The README's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -107,14 +107,14 @@ impl Log {
                 self.end += length;
                 continue;
             }
-            match serde_json::from_slice::<Line<P, String>>(&bytes) {
+            match Line::<P, String>::parse(&bytes) {
                 // A whole line without its end: the crash came between the two.
                 Ok(_) if !bytes.ends_with(b"\n") => return Ok(Some(torn(number, &text))),
                 Ok(line) => self.note(line).map_err(|reason| self.bad_line(number, reason))?,
                 Err(_) if !bytes.ends_with(b"\n") && begins_like_ours(&bytes) => {
                     return Ok(Some(torn(number, &text)));
                 }
-                Err(error) => return Err(self.bad_line(number, error.to_string())),
+                Err(error) => return Err(self.bad_line(number, error)),
             }
             self.end += length;
         }
@@ -154,10 +154,10 @@ impl Log {
         let mut bytes = Vec::new();
         BufReader::new(file.take(u64::MAX)).read_until(b'\n', &mut bytes).map_err(fail)?;
         let changed = |reason: String| fail(io::Error::new(io::ErrorKind::InvalidData, reason));
-        match serde_json::from_slice::<Line<P, String>>(&bytes) {
+        match Line::<P, String>::parse(&bytes) {
             Ok(Line::Letter(record)) => record.into_letter().map_err(|why| changed(why.to_owned())),
             Ok(Line::Gone { .. }) => Err(changed(format!("letter {entry} was overwritten"))),
-            Err(error) => Err(changed(error.to_string())),
+            Err(error) => Err(changed(error)),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Body, DeadLetter, EntryId, Reason};
@@ -51,6 +52,33 @@ struct JobRecord<J, T> {
 struct InputRecord<T> {
     place: T,
     text: T,
+}
+
+impl<P: DeserializeOwned> Line<P, String> {
+    /// Reads a line, or says what is wrong with it.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(bytes).map_err(|_| Self::what_is_wrong(bytes))
+    }
+
+    /// Either kind of line having been tried, the error of trying both says little.
+    #[cold]
+    fn what_is_wrong(bytes: &[u8]) -> String {
+        let fields = match serde_json::from_slice(bytes) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            Ok(_) => return "it is JSON, but not an object".to_owned(),
+            Err(error) => return error.to_string(),
+        };
+        if fields.contains_key("gone") {
+            return "`gone` and `at` are not numbers".to_owned();
+        }
+        if !fields.contains_key("entry") {
+            return "it has neither `entry` nor `gone`".to_owned();
+        }
+        match serde_json::from_slice::<Record<P, String>>(bytes) {
+            Ok(_) => "it changed while it was read".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
 }
 
 impl<'a, P> Record<&'a P, &'a str> {
@@ -107,6 +135,30 @@ impl<P> JobRecord<P, String> {
             generation: self.generation,
             history: self.history,
             timing: Timing::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_named() {
+        let table = [
+            ("{", "EOF while parsing"),
+            ("[1]", "not an object"),
+            (r#"{"name": "x"}"#, "neither `entry` nor `gone`"),
+            (r#"{"gone": "x"}"#, "not numbers"),
+            (r#"{"entry": 1, "at": 2, "error": "e"}"#, "missing field `reason`"),
+            (
+                r#"{"entry": 1, "at": 2, "error": "e", "reason": "bored"}"#,
+                "unknown variant `bored`",
+            ),
+        ];
+        for (line, expected) in table {
+            let said = Line::<u32, String>::parse(line.as_bytes()).expect_err(line);
+            assert!(said.contains(expected), "{line}: {said}");
         }
     }
 }

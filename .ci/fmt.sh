@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# Is everything formatted?
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo fmt --all --check

@@ -1,0 +1,111 @@
+//! What the contenders are made to do.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::contenders::{Contender, Item};
+
+/// How many threads send and receive, and what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Sending threads.
+    pub senders: usize,
+    /// Receiving threads.
+    pub receivers: usize,
+    /// Bands; each sender goes round them.
+    pub bands: usize,
+    /// Capacity of each band, in items.
+    pub capacity: usize,
+}
+
+impl Flow {
+    /// Sends `items` through in all, with blocking calls, and returns how long that took from the
+    /// moment at which all threads were there.
+    ///
+    /// # Panics
+    ///
+    /// If an item is lost or comes twice: the sums of what was sent and received are compared.
+    #[must_use]
+    pub fn run<C: Contender>(self, items: u64) -> Duration {
+        let queue = C::make(&vec![self.capacity; self.bands]);
+        let ready = Barrier::new(self.senders + self.receivers + 1);
+        let (sent, received, elapsed) = thread::scope(|scope| {
+            let (queue, ready) = (&queue, &ready);
+            let shares = shares(items, self.senders);
+            let senders: Vec<_> = shares
+                .map(|share| scope.spawn(move || send_all(queue, ready, share, self.bands)))
+                .collect();
+            let receivers: Vec<_> = (0..self.receivers)
+                .map(|_| scope.spawn(move || receive_all(queue, ready)))
+                .collect();
+            ready.wait();
+            let started = Instant::now();
+            let sent: Item = senders.into_iter().map(join).fold(0, Item::wrapping_add);
+            queue.close();
+            let received = receivers.into_iter().map(join).fold(0, Item::wrapping_add);
+            (sent, received, started.elapsed())
+        });
+        assert_eq!(sent, received, "{} lost or doubled an item", C::NAME);
+        elapsed
+    }
+}
+
+/// Splits `items` into ranges that differ by one item at most.
+fn shares(items: u64, senders: usize) -> impl Iterator<Item = std::ops::Range<u64>> {
+    let senders = senders as u64;
+    (0..senders).map(move |nth| items * nth / senders..items * (nth + 1) / senders)
+}
+
+fn send_all<C: Contender>(
+    queue: &C,
+    ready: &Barrier,
+    items: std::ops::Range<u64>,
+    bands: usize,
+) -> Item {
+    ready.wait();
+    let mut sum: Item = 0;
+    for item in items {
+        assert!(queue.send((item % bands as u64) as usize, item), "nobody closes it yet");
+        sum = sum.wrapping_add(item);
+    }
+    sum
+}
+
+fn receive_all<C: Contender>(queue: &C, ready: &Barrier) -> Item {
+    ready.wait();
+    std::iter::from_fn(|| queue.recv()).fold(0, |sum, (_, item)| sum.wrapping_add(item))
+}
+
+fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    match thread.join() {
+        Ok(value) => value,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contenders::{Visitor, for_each};
+
+    #[test]
+    fn nothing_is_lost_in_any_flow() {
+        struct Flows;
+        impl Visitor for Flows {
+            fn visit<C: Contender>(&mut self) {
+                for (senders, receivers) in [(1, 1), (2, 2), (3, 1), (1, 3)] {
+                    let flow = Flow { senders, receivers, bands: 3, capacity: 4 };
+                    assert!(flow.run::<C>(1_000) > Duration::ZERO);
+                }
+            }
+        }
+        for_each(&mut Flows);
+    }
+
+    #[test]
+    fn shares_cover_everything_once() {
+        let all: Vec<_> = shares(10, 3).flatten().collect();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+    }
+}
