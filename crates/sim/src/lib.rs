@@ -7,10 +7,12 @@
 //!   in seconds, exactly and repeatably.
 //! - [`contenders`] holds the queue designs behind one trait, [`workload`] what they are made to do;
 //!   the benches pick both up from there.
+//! - [`check`](mod@check) records what a design does under real threads and decides whether that is linearizable.
 //! - [`sms`] makes a sample of jobs for `overtake run`.
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod contenders;
 pub mod replay;
 pub mod sms;

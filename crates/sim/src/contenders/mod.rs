@@ -2,11 +2,17 @@
 //!
 //! To add a design, write its file and add its line to [`for_each`].
 
+mod crossbeam_select;
 mod mutex_heap;
 mod overtake;
+mod ring_sweep;
 
+pub use crossbeam_select::CrossbeamSelect;
 pub use mutex_heap::MutexHeap;
 pub use overtake::Overtake;
+pub use ring_sweep::RingSweep;
+
+use overtake_core::BandSet;
 
 /// The items that go through: 8 bytes.
 pub type Item = u64;
@@ -17,6 +23,9 @@ pub trait Contender: Send + Sync + 'static {
     const NAME: &'static str;
     /// How it is built, in a few words.
     const DESIGN: &'static str;
+
+    /// Whether a receiver can be limited to some bands.
+    const RESTRICTS: bool = false;
 
     /// Makes a queue with a band per capacity, the most urgent first.
     fn make(capacities: &[usize]) -> Self;
@@ -29,6 +38,13 @@ pub trait Contender: Send + Sync + 'static {
 
     /// Takes the most urgent item if there is one now.
     fn try_recv(&self) -> Option<(usize, Item)>;
+
+    /// Takes the most urgent item of the bands of `set` if there is one now. Only with
+    /// [`RESTRICTS`](Self::RESTRICTS); otherwise the set is not looked at.
+    fn try_recv_from(&self, set: BandSet) -> Option<(usize, Item)> {
+        let _ = set;
+        self.try_recv()
+    }
 
     /// Takes the most urgent item, and waits for one; `None` once closed and empty.
     fn recv(&self) -> Option<(usize, Item)>;
@@ -47,4 +63,6 @@ pub trait Visitor {
 pub fn for_each(visitor: &mut impl Visitor) {
     visitor.visit::<Overtake>();
     visitor.visit::<MutexHeap>();
+    visitor.visit::<RingSweep>();
+    visitor.visit::<CrossbeamSelect>();
 }

@@ -1,6 +1,6 @@
 //! Ours.
 
-use overtake_core::{Receiver, Sender, bounded};
+use overtake_core::{BandSet, Receiver, Sender, bounded};
 
 use super::{Contender, Item};
 
@@ -14,6 +14,7 @@ pub struct Overtake {
 impl Contender for Overtake {
     const NAME: &'static str = "overtake";
     const DESIGN: &'static str = "a ring per band, strict sweep, parking notifier";
+    const RESTRICTS: bool = true;
 
     fn make(capacities: &[usize]) -> Self {
         let (sender, receiver) = bounded(capacities);
@@ -30,6 +31,10 @@ impl Contender for Overtake {
 
     fn try_recv(&self) -> Option<(usize, Item)> {
         self.receiver.try_recv_with_band().ok()
+    }
+
+    fn try_recv_from(&self, set: BandSet) -> Option<(usize, Item)> {
+        self.receiver.clone().only(set).try_recv_with_band().ok()
     }
 
     fn recv(&self) -> Option<(usize, Item)> {

@@ -1,0 +1,99 @@
+//! A lock-free ring per band, swept once, with a semaphore: the design of folly's
+//! `PriorityLifoSemMPMCQueue`, on `crossbeam-queue`'s `ArrayQueue`.
+
+use std::sync::{Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_queue::ArrayQueue;
+use overtake_core::BandSet;
+
+use super::{Contender, Item};
+
+/// Rings in order of urgency. Tokens count the items, and per band the room: a channel of `()` is
+/// the semaphore.
+///
+/// The sweep looks at each ring once, so it can pass an item that came while it looked elsewhere.
+#[derive(Debug)]
+pub struct RingSweep {
+    rings: Vec<ArrayQueue<Item>>,
+    items: (Sender<()>, Receiver<()>),
+    room: Vec<(Sender<()>, Receiver<()>)>,
+    closed: Mutex<bool>,
+}
+
+impl RingSweep {
+    fn is_closed(&self) -> bool {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, band: usize, item: Item) {
+        let pushed = self.rings[band].push(item);
+        debug_assert_eq!(pushed, Ok(()), "room was taken for it");
+        // There is a place for every item that fits, and one to tell of closing.
+        let _ = self.items.0.try_send(());
+    }
+
+    /// Takes what a token promises: somewhere there is an item for it.
+    fn pop_promised(&self, set: BandSet) -> Option<(usize, Item)> {
+        let (band, item) = set
+            .iter()
+            .take_while(|&band| band < self.rings.len())
+            .find_map(|band| self.rings[band].pop().map(|item| (band, item)))?;
+        let _ = self.room[band].1.try_recv();
+        Some((band, item))
+    }
+}
+
+impl Contender for RingSweep {
+    const NAME: &'static str = "ring_sweep";
+    const DESIGN: &'static str = "ArrayQueue per band, plain sweep, semaphore";
+
+    fn make(capacities: &[usize]) -> Self {
+        Self {
+            rings: capacities.iter().map(|&capacity| ArrayQueue::new(capacity)).collect(),
+            items: bounded(capacities.iter().sum::<usize>() + 1),
+            room: capacities.iter().map(|&capacity| bounded(capacity)).collect(),
+            closed: Mutex::new(false),
+        }
+    }
+
+    fn try_send(&self, band: usize, item: Item) -> bool {
+        let fits = self.room[band].0.try_send(()).is_ok();
+        if fits {
+            self.push(band, item);
+        }
+        fits
+    }
+
+    fn send(&self, band: usize, item: Item) -> bool {
+        let open = !self.is_closed() && self.room[band].0.send(()).is_ok();
+        if open {
+            self.push(band, item);
+        }
+        open
+    }
+
+    fn try_recv(&self) -> Option<(usize, Item)> {
+        self.items.1.try_recv().ok()?;
+        self.pop_promised(BandSet::ALL)
+    }
+
+    fn recv(&self) -> Option<(usize, Item)> {
+        loop {
+            self.items.1.recv().ok()?;
+            if let Some(taken) = self.pop_promised(BandSet::ALL) {
+                return Some(taken);
+            }
+            // The token of closing: for the next one too.
+            let _ = self.items.0.try_send(());
+            if self.is_closed() {
+                return None;
+            }
+        }
+    }
+
+    fn close(&self) {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let _ = self.items.0.try_send(());
+    }
+}
