@@ -51,6 +51,9 @@ const RUN_HELP: &str = r#"A job is a line of JSON:
   expires_in_ms  not started within this time after it was read, it becomes a dead letter
   attempts_made, generation  written by overtake itself into unfinished and redriven lines
 
+The command finds OVERTAKE_NAME, OVERTAKE_PRIORITY and OVERTAKE_ATTEMPT (from 1) in its environment,
+and no input. What it prints goes to the log with its name.
+
 An attempt fails if the exit code is not 0, on a signal, or on a timeout. A line that is no job is
 refused with its number and put into the dead letters; the rest goes on.
 

@@ -1,7 +1,7 @@
 //! `overtake dead-letters`: looking into a file of dead letters, and emptying it.
 
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::args::{DeadLettersArgs, DeadLettersCommand};
 use crate::exit::{Exit, Failure};
+use crate::job_file::{Identity, JobFile};
 use crate::job_line::{self, CommandSpec};
 use crate::run::open_dead_letters;
 use crate::say;
@@ -72,15 +73,7 @@ fn show(path: &Path, entry: EntryId, json: bool) -> Result<Exit, Failure> {
 
 fn redrive(path: &Path, filter: &Filter, output: Option<&Path>) -> Result<Exit, Failure> {
     let letters = open(path)?;
-    let mut output: Box<dyn Write> = match output {
-        None => Box::new(io::stdout().lock()),
-        Some(path) => {
-            let file = OpenOptions::new().append(true).create(true).open(path);
-            Box::new(file.map_err(|error| {
-                Failure::because(format!("cannot write to {}", path.display()), &error)
-            })?)
-        }
-    };
+    let mut output = Lines::to(output, path)?;
     let mut chosen = Vec::new();
     letters.for_each(filter, &mut |letter| {
         chosen.push(letter.entry);
@@ -91,14 +84,14 @@ fn redrive(path: &Path, filter: &Filter, output: Option<&Path>) -> Result<Exit, 
         let mut failed = None;
         // The line is written before the letter is gone: a crash may double a job, never lose it.
         let result = letters.redrive(entry, &mut |job| {
-            let written = output.write_all(job_line::write(&job).as_bytes());
-            written.and_then(|()| output.flush()).map_err(|error| {
+            output.add(job_line::write(&job).as_bytes()).map_err(|error| {
                 failed = Some(error);
                 job
             })
         })?;
         if let Some(error) = failed {
-            return Err(Failure::because("cannot write a line; its letter stays", &error));
+            let what = format!("cannot write to {}; letter {entry} stays", output.name());
+            return Err(Failure::because(what, &error));
         }
         redriven += u64::from(result == Redriven::Accepted);
         without_job += u64::from(result == Redriven::NoJob);
@@ -110,6 +103,46 @@ fn redrive(path: &Path, filter: &Filter, output: Option<&Path>) -> Result<Exit, 
     };
     say::note(&format!("{redriven} jobs redriven from {}{left}", path.display()));
     Ok(Exit::Fine)
+}
+
+/// Where redriven jobs go.
+enum Lines<'a> {
+    Stdout,
+    File(JobFile, &'a Path),
+}
+
+impl<'a> Lines<'a> {
+    fn to(output: Option<&'a Path>, letters: &Path) -> Result<Self, Failure> {
+        let Some(path) = output else {
+            return Ok(Self::Stdout);
+        };
+        let identity = Identity::at(path);
+        if identity.is_some() && identity == Identity::at(letters) {
+            let path = path.display();
+            return Err(Failure::new(format!("{path} holds the dead letters; it gets no jobs")));
+        }
+        let file = JobFile::open(path).map_err(|error| {
+            Failure::because(format!("cannot write to {}", path.display()), &error)
+        })?;
+        Ok(Self::File(file, path))
+    }
+
+    fn add(&mut self, line: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(line).and_then(|()| out.flush())
+            }
+            Self::File(file, _) => file.append(line),
+        }
+    }
+
+    fn name(&self) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Stdout => "standard output".into(),
+            Self::File(_, path) => path.to_string_lossy(),
+        }
+    }
 }
 
 fn purge(path: &Path, filter: &Filter) -> Result<Exit, Failure> {
@@ -147,7 +180,8 @@ fn as_line(letter: &Letter) -> String {
     let at = humantime::format_rfc3339_seconds(letter.at);
     let priority = letter.job().map_or("-".to_owned(), |job| job.priority().to_string());
     let DeadLetter { entry, reason, error, .. } = letter;
-    format!("{entry:>6}  {at}  {reason:<15}  {priority:>2}  {}: {error}\n", letter.name())
+    let (name, error) = (say::one_line(letter.name()), say::one_line(error));
+    format!("{entry:>6}  {at}  {reason:<15}  {priority:>2}  {name}: {error}\n")
 }
 
 fn in_full(letter: &Letter) -> String {

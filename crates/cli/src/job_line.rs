@@ -121,9 +121,9 @@ impl Fields {
     fn text(&self, field: &'static str) -> Result<Option<String>, LineError> {
         match self.get(field) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::String(text)) if !text.contains('\0') => Ok(Some(text.clone())),
             Some(other) => {
-                let expected = "a string".to_owned();
+                let expected = "a string, without zero bytes".to_owned();
                 Err(LineError::Bad { field, value: shortened(other), expected })
             }
         }
@@ -257,6 +257,7 @@ mod tests {
             ),
             (r#"{"command": ["a"], "max_retries": 4294967296}"#, "from 0 to 4294967295"),
             (r#"{"command": ["a"], "name": 3}"#, "field `name`: 3 is not a string"),
+            (r#"{"command": ["a"], "name": "a\u0000b"}"#, "without zero bytes"),
         ];
         for (line, expected) in table {
             let said = error(line);

@@ -6,6 +6,7 @@
 mod args;
 mod dead_letters;
 mod exit;
+mod job_file;
 mod job_line;
 mod replay;
 mod retry_text;

@@ -9,21 +9,20 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use overtake_runtime::{CancellationToken, Outcome};
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::process::{Child, Command};
 use tokio::runtime::Runtime;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use super::log::Log;
+use super::output::{self, Output};
 use crate::job_line::CommandJob;
 
 /// How long a command may take to end once it is asked to.
 const TERM_GRACE: Duration = Duration::from_millis(500);
 
-/// How long output is waited for after a command has ended: something that it left running may
-/// hold the pipe for ever.
-const OUTPUT_GRACE: Duration = Duration::from_millis(100);
+/// How often it is looked whether it has.
+const TERM_STEP: Duration = Duration::from_millis(5);
 
 thread_local! {
     /// The reactor of one worker. What it waits for is one command at a time.
@@ -61,6 +60,9 @@ async fn attempt(job: &CommandJob, cancelled: &CancellationToken, log: &Log) -> 
     };
     let spawned = Command::new(program)
         .args(arguments)
+        .env("OVERTAKE_NAME", job.name())
+        .env("OVERTAKE_PRIORITY", job.priority().to_string())
+        .env("OVERTAKE_ATTEMPT", job.attempt().to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -72,27 +74,34 @@ async fn attempt(job: &CommandJob, cancelled: &CancellationToken, log: &Log) -> 
         Err(error) => return not_started(program, &error),
     };
     let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let mut output = pin!(async {
-        tokio::join!(copy_lines(out, job.name(), log), copy_lines(err, job.name(), log));
-    });
-    let mut has_output = true;
-    let mut expiry = pin!(expiry(spec.timeout_ms.map(Duration::from_millis)));
-    let ended = loop {
-        tokio::select! {
-            biased;
-            () = &mut output, if has_output => has_output = false,
-            status = child.wait() => break Ended::Exited(status),
-            () = cancelled.cancelled() => break Ended::Cancelled,
-            limit = &mut expiry => break Ended::TimedOut(limit),
+    let mut out = Output::new(child.stdout.take(), job.name(), log);
+    let mut err = Output::new(child.stderr.take(), job.name(), log);
+    let limit = spec.timeout_ms.map(Duration::from_millis);
+    let ended = {
+        let mut output = pin!(async {
+            tokio::join!(out.copy(), err.copy());
+        });
+        let mut has_output = true;
+        let mut expiry = pin!(expiry(limit));
+        let ended = loop {
+            tokio::select! {
+                biased;
+                status = child.wait() => break Ended::Exited(status),
+                () = cancelled.cancelled() => break Ended::Cancelled,
+                limit = &mut expiry => break Ended::TimedOut(limit),
+                () = &mut output, if has_output => has_output = false,
+            }
+        };
+        if !matches!(ended, Ended::Exited(_)) {
+            end_group(&mut child, group).await;
         }
+        if has_output {
+            output::for_a_while(output).await;
+        }
+        ended
     };
-    if !matches!(ended, Ended::Exited(_)) {
-        end_group(&mut child, group).await;
-    }
-    if has_output {
-        let _ = timeout(OUTPUT_GRACE, output).await;
-    }
+    out.take_rest();
+    err.take_rest();
     outcome_of(ended)
 }
 
@@ -107,31 +116,26 @@ async fn expiry(limit: Option<Duration>) -> Duration {
     }
 }
 
-async fn copy_lines(from: Option<impl AsyncRead + Unpin>, name: &str, log: &Log) {
-    let Some(from) = from else {
-        return;
-    };
-    let mut from = BufReader::new(from);
-    let mut line = Vec::new();
-    while let Ok(1..) = from.read_until(b'\n', &mut line).await {
-        log.output(name, line.strip_suffix(b"\n").unwrap_or(&line));
-        line.clear();
-    }
-}
-
 /// Asks a command, and what it has started, to end; then ends it.
 async fn end_group(child: &mut Child, group: Option<Pid>) {
-    let kill = |signal| {
-        if let Some(group) = group {
-            // It may have ended by itself a moment ago.
-            let _ = kill_process_group(group, signal);
+    if let Some(group) = group {
+        // It may have ended by itself a moment ago.
+        let _ = kill_process_group(group, Signal::TERM);
+        let give_up_at = Instant::now() + TERM_GRACE;
+        while !has_ended(group) && Instant::now() < give_up_at {
+            sleep(TERM_STEP).await;
         }
-    };
-    kill(Signal::TERM);
-    let _ = timeout(TERM_GRACE, child.wait()).await;
-    // Also if the command itself has ended: what it has started may not have.
-    kill(Signal::KILL);
+        // Also if the command itself has ended: what it has started may not have.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
     let _ = child.wait().await;
+}
+
+/// Whether a command has ended. It is not reaped yet, so its number still names its group and
+/// cannot be that of a stranger.
+fn has_ended(leader: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(waitid(WaitId::Pid(leader), options), Ok(None))
 }
 
 fn not_started(program: &str, error: &io::Error) -> Outcome {

@@ -88,7 +88,7 @@ impl<'a> Intake<'a> {
                 },
                 Err(error) => {
                     self.taken.read_error =
-                        Some(format!("cannot read {}: {error}", self.lines.name));
+                        Some(format!("cannot read {}: {error}", self.lines.name()));
                     return None;
                 }
             }
@@ -110,7 +110,7 @@ impl<'a> Intake<'a> {
 
     fn refuse(&mut self, line: &Line, error: String) {
         self.taken.refused += 1;
-        let place = format!("{}:{}", self.lines.name, line.number);
+        let place = format!("{}:{}", self.lines.name(), line.number);
         say::note(&format!("{place}: refused: {error}"));
         self.tell("refused", &place, None, 0, Some(&error));
         let text = String::from_utf8_lossy(&line.bytes).into_owned();

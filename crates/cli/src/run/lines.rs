@@ -8,20 +8,46 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::exit::Failure;
+use crate::job_file::Identity;
 
 /// Lines longer than this are refused without being kept.
 pub(super) const MAX_LINE: usize = 1024 * 1024;
 
-/// Reads lines. Never blocks in a read that a signal could not end.
-pub(super) struct Lines {
-    input: File,
-    /// What the input is called in messages.
-    pub(super) name: String,
-    /// Readable once a signal has come.
-    wake: OwnedFd,
+/// A file, a pipe or a terminal, opened.
+pub(super) struct Input {
+    file: File,
+    /// What it is called in messages.
+    name: String,
     /// A file has all of its lines already, so even after a signal they are read and handed
     /// back. A pipe or a terminal may never end.
     is_file: bool,
+    /// `None` for what is no file.
+    pub(super) identity: Option<Identity>,
+}
+
+impl Input {
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let cannot = |error| Failure::because(format!("cannot read {}", path.display()), &error);
+        let (file, name) = if path.as_os_str() == "-" {
+            let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?;
+            (File::from(stdin), "standard input".to_owned())
+        } else {
+            (File::open(path).map_err(cannot)?, path.display().to_string())
+        };
+        let metadata = file.metadata().map_err(cannot)?;
+        if metadata.is_dir() {
+            return Err(Failure::new(format!("cannot read {name}: it is a directory")));
+        }
+        let identity = Identity::of(&metadata);
+        Ok(Self { file, name, is_file: metadata.is_file(), identity })
+    }
+}
+
+/// Reads lines. Never blocks in a read that a signal could not end.
+pub(super) struct Lines {
+    input: Input,
+    /// Readable once a signal has come.
+    wake: OwnedFd,
     buffer: Vec<u8>,
     read_to: usize,
     number: u64,
@@ -51,21 +77,13 @@ pub(super) enum LineEnd {
 }
 
 impl Lines {
-    pub(super) fn open(path: &Path, wake: OwnedFd) -> Result<Self, Failure> {
-        let cannot = |error| Failure::because(format!("cannot read {}", path.display()), &error);
-        let (input, name) = if path.as_os_str() == "-" {
-            let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(cannot)?;
-            (File::from(stdin), "standard input".to_owned())
-        } else {
-            (File::open(path).map_err(cannot)?, path.display().to_string())
-        };
-        let kind = input.metadata().map_err(cannot)?.file_type();
-        if kind.is_dir() {
-            return Err(Failure::new(format!("cannot read {name}: it is a directory")));
-        }
-        let is_file = kind.is_file();
-        let buffer = Vec::new();
-        Ok(Self { input, name, wake, is_file, buffer, read_to: 0, number: 0, ended: false })
+    pub(super) fn new(input: Input, wake: OwnedFd) -> Self {
+        Self { input, wake, buffer: Vec::new(), read_to: 0, number: 0, ended: false }
+    }
+
+    /// What the input is called in messages.
+    pub(super) fn name(&self) -> &str {
+        &self.input.name
     }
 
     /// The next line that is not blank; `None` at the end of the input, or of what a signal lets
@@ -130,7 +148,7 @@ impl Lines {
     /// Reads more; `false` at the end.
     fn fill(&mut self) -> io::Result<bool> {
         const CHUNK: usize = 64 * 1024;
-        if !self.is_file && self.wait_readable()? == Ready::Signal {
+        if !self.input.is_file && self.wait_readable()? == Ready::Signal {
             return Ok(false);
         }
         if self.read_to >= CHUNK {
@@ -140,7 +158,7 @@ impl Lines {
         let filled = self.buffer.len();
         self.buffer.resize(filled + CHUNK, 0);
         let read = loop {
-            match self.input.read(&mut self.buffer[filled..]) {
+            match self.input.file.read(&mut self.buffer[filled..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 other => break other,
             }
@@ -151,7 +169,7 @@ impl Lines {
 
     fn wait_readable(&self) -> io::Result<Ready> {
         loop {
-            let mut fds = [readable(self.input.as_fd()), readable(self.wake.as_fd())];
+            let mut fds = [readable(self.input.file.as_fd()), readable(self.wake.as_fd())];
             match poll(&mut fds, None) {
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
@@ -165,7 +183,7 @@ impl Lines {
     fn interrupted(&self) -> io::Result<bool> {
         let mut fds = [readable(self.wake.as_fd())];
         let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
-        Ok(!self.is_file && poll(&mut fds, Some(&now))? > 0)
+        Ok(!self.input.is_file && poll(&mut fds, Some(&now))? > 0)
     }
 }
 
@@ -190,7 +208,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         file.write_all(text).expect("written");
         let (wake, signal) = io::pipe().expect("a pipe");
-        (Lines::open(file.path(), wake.into()).expect("opened"), signal)
+        (Lines::new(Input::open(file.path()).expect("opened"), wake.into()), signal)
     }
 
     fn all(lines: &mut Lines) -> Vec<(u64, String, LineEnd)> {
@@ -225,16 +243,9 @@ mod tests {
     fn a_signal_ends_a_pipe_and_keeps_what_was_read() {
         let (input, mut writer) = io::pipe().expect("a pipe");
         let (wake, mut signal) = io::pipe().expect("a pipe");
-        let mut lines = Lines {
-            input: File::from(OwnedFd::from(input)),
-            name: "pipe".to_owned(),
-            wake: wake.into(),
-            is_file: false,
-            buffer: Vec::new(),
-            read_to: 0,
-            number: 0,
-            ended: false,
-        };
+        let file = File::from(OwnedFd::from(input));
+        let input = Input { file, name: "pipe".to_owned(), is_file: false, identity: None };
+        let mut lines = Lines::new(input, wake.into());
         writer.write_all(b"one\ntwo\nhal").expect("room in the pipe");
         assert_eq!(lines.next().expect("readable").expect("a line").bytes, b"one");
         signal.write_all(b"!").expect("room in the pipe");

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::progress::Bars;
 use crate::exit::Failure;
+use crate::say;
 
 pub(super) struct Log {
     to: Mutex<To>,
@@ -34,6 +35,7 @@ impl Log {
 
     /// Writes one line that a job has printed.
     pub(super) fn output(&self, name: &str, line: &[u8]) {
+        let name = say::one_line(name);
         let mut bytes = Vec::with_capacity(name.len() + line.len() + 3);
         bytes.extend_from_slice(name.as_bytes());
         bytes.extend_from_slice(b": ");
@@ -43,6 +45,7 @@ impl Log {
 
     /// Writes one line about a job.
     pub(super) fn remark(&self, name: &str, text: &str) {
+        let (name, text) = (say::one_line(name), say::one_line(text));
         self.write(format!("{name} [{text}]").into_bytes());
     }
 

@@ -8,6 +8,8 @@ mod events;
 mod intake;
 mod lines;
 mod log;
+mod output;
+mod outputs;
 mod progress;
 mod setup;
 mod signals;
@@ -24,8 +26,8 @@ use crate::exit::{Exit, Failure};
 use crate::job_line::{self, CommandJob, CommandSpec};
 use crate::say;
 use intake::{Intake, Taken};
-use lines::Lines;
-use setup::Setup;
+use lines::{Input, Lines};
+use setup::{Running, Setup};
 use signals::Signals;
 use summary::Summary;
 use unfinished::Unfinished;
@@ -36,14 +38,19 @@ pub(crate) type Jobs = Runtime<CommandSpec>;
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let started = Instant::now();
-    // First of all, so that no signal finds the default action any more.
-    let signals = Signals::watch(args.shutdown_timeout)?;
-    let lines = Lines::open(&args.file, signals.wake()?)?;
-    let unfinished = Unfinished::check(args)?;
+    check_capacity(args)?;
+    let input = Input::open(&args.file)?;
+    outputs::check(args, input.identity.as_ref())?;
+    let unfinished = Unfinished::check(args, input.identity.as_ref())?;
     let setup = Setup::open(args, started)?;
     let events = Arc::clone(&setup.events);
     let progress = Arc::clone(&setup.progress);
+    let running = Arc::clone(&setup.running);
 
+    // To open a named pipe may take for ever, so until here a signal ends the process. From here
+    // on there are jobs that would be lost.
+    let signals = Signals::watch(args.shutdown_timeout)?;
+    let lines = Lines::new(input, signals.wake()?);
     let mut intake = Intake::new(lines, args.priorities as usize, &events);
     let held = if args.hold { intake.take_all() } else { Vec::new() };
     let runtime = Arc::new(setup.runtime(args, &capacities(args, &held))?);
@@ -62,10 +69,24 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     drop(watching);
 
     let summary = Summary::new(&report, &taken, started.elapsed());
-    let failed = leave_nothing_behind(report, &taken, unfinished, &runtime);
+    let failed = leave_nothing_behind(report, &taken, unfinished, &running, &runtime);
     summary.print(args.json)?;
     events.finish()?;
     failed.map_or_else(|| Ok(summary.exit()), Err)
+}
+
+/// The memory for all places is had at once, and a machine may have less than it says it has.
+fn check_capacity(args: &RunArgs) -> Result<(), Failure> {
+    const MAX_PLACES: u64 = 4 * 1024 * 1024;
+    let (capacity, priorities) = (u64::from(args.capacity), u64::from(args.priorities));
+    if capacity * priorities <= MAX_PLACES {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "--capacity {capacity} for each of {priorities} priorities makes {} places for jobs; \
+         there can be {MAX_PLACES}",
+        capacity * priorities
+    )))
 }
 
 /// How many jobs each priority has room for: with held jobs at least for those.
@@ -82,18 +103,25 @@ fn capacities(args: &RunArgs, held: &[CommandJob]) -> Vec<usize> {
 fn leave_nothing_behind(
     report: Report<CommandSpec>,
     taken: &Taken,
-    unfinished: Unfinished,
+    mut unfinished: Unfinished,
+    running: &Running,
     runtime: &Jobs,
 ) -> Option<Failure> {
     let mut failed = taken.read_error.as_deref().map(Failure::new);
-    let jobs: Vec<_> = report.returned.iter().chain(&taken.late).collect();
+    if failed.is_some() {
+        unfinished.keep_input();
+    }
+    let abandoned: Vec<_> =
+        report.abandoned.iter().filter_map(|job| running.take(job.id)).collect();
+    let jobs: Vec<_> = report.returned.iter().chain(&taken.late).chain(&abandoned).collect();
     if let Err(failure) = unfinished.write(&jobs) {
         say::note("these jobs are unfinished:");
         jobs.iter().for_each(|job| say::raw(&job_line::write(job)));
         failed = Some(failure);
     }
     for job in &report.abandoned {
-        say::note(&format!("{} [attempt {} did not end]", job.name, job.attempt));
+        let name = say::one_line(&job.name);
+        say::note(&format!("{name}: attempt {} did not end, and may still run", job.attempt));
     }
     for (letter, error) in &report.unwritten {
         let line = letter.job().map(job_line::write).unwrap_or_default();

@@ -37,6 +37,7 @@ pub(super) struct Watching {
     /// Dropped to end the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    has_bars: bool,
 }
 
 impl Progress {
@@ -65,14 +66,16 @@ impl Progress {
         };
         // Without a thread there is no progress to see, and nothing else is missing.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(body).ok();
-        Watching { stop: Some(stop), thread }
+        Watching { stop: Some(stop), thread, has_bars: self.bars.0.is_some() }
     }
 }
 
 impl Drop for Watching {
     fn drop(&mut self) {
         drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
+        // Bars must be gone before anything else is printed. Lines need not, and if nobody reads
+        // them, their thread does not end.
+        if let Some(thread) = self.thread.take().filter(|_| self.has_bars) {
             // A progress display that has died is not worth another word.
             let _ = thread.join();
         }

@@ -1,12 +1,14 @@
 //! What a run writes to, opened before the first job, and the runtime made with it.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use overtake_runtime::{
-    Builder, Context, DeadLetterError, Event, EventKind, FileDeadLetters, RetryPolicy, SyncPolicy,
+    Builder, Context, DeadLetterError, Event, EventKind, FileDeadLetters, JobId, RetryPolicy,
+    SyncPolicy,
 };
 
 use super::Jobs;
@@ -22,9 +24,32 @@ use crate::say;
 /// A cancelled command is killed well within this time.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
+/// The jobs whose commands run, by their numbers: if a command cannot be ended, its worker has
+/// its job.
+#[derive(Default)]
+pub(super) struct Running(Mutex<HashMap<JobId, CommandJob>>);
+
+impl Running {
+    fn during<R>(&self, job: &CommandJob, run: impl FnOnce() -> R) -> R {
+        self.jobs().insert(job.id(), job.clone());
+        let result = run();
+        self.jobs().remove(&job.id());
+        result
+    }
+
+    pub(super) fn take(&self, id: JobId) -> Option<CommandJob> {
+        self.jobs().remove(&id)
+    }
+
+    fn jobs(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, CommandJob>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 pub(super) struct Setup {
     pub(super) events: Arc<Events>,
     pub(super) progress: Arc<Progress>,
+    pub(super) running: Arc<Running>,
     log: Arc<Log>,
     dead_letters: Option<FileDeadLetters<CommandSpec>>,
 }
@@ -36,12 +61,13 @@ impl Setup {
         let events = Events::open(args.events.as_deref(), started)?;
         let dead_letters = args.dead_letters.as_deref().map(open_dead_letters).transpose()?;
         let progress = Arc::new(progress);
-        Ok(Self { events: Arc::new(events), progress, log: Arc::new(log), dead_letters })
+        let (events, log) = (Arc::new(events), Arc::new(log));
+        Ok(Self { events, progress, running: Arc::default(), log, dead_letters })
     }
 
     /// The runtime, its workers not yet started.
     pub(super) fn runtime(self, args: &RunArgs, capacities: &[usize]) -> Result<Jobs, Failure> {
-        let Self { events, progress: _, log, dead_letters } = self;
+        let Self { events, progress: _, running, log, dead_letters } = self;
         let mut builder = Builder::new()
             .capacities(capacities)
             .retry(retry_policy(&args.retry, args.max_retries))
@@ -55,7 +81,7 @@ impl Setup {
         let remarks = Arc::clone(&log);
         let builder = builder.observer(move |event| observe(event, &events, &remarks));
         let handler = move |job: &CommandJob, context: &Context<'_, CommandSpec>| {
-            run_command(job, context.cancellation(), &log)
+            running.during(job, || run_command(job, context.cancellation(), &log))
         };
         Ok(builder.hold(handler)?)
     }
@@ -89,7 +115,7 @@ fn observe(event: &Event<'_>, events: &Events, log: &Log) {
 }
 
 /// Opens a file of dead letters to write it. Another process that is about to be through with it
-/// is waited for, as in a pipe from `dead-letters redrive` to `run`.
+/// is waited for.
 pub(crate) fn open_dead_letters(path: &Path) -> Result<FileDeadLetters<CommandSpec>, Failure> {
     const PATIENCE: Duration = Duration::from_secs(5);
     let started = Instant::now();

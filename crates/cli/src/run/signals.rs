@@ -62,12 +62,15 @@ impl State {
         self.seen += 1;
         // The pipe holds thousands of signals; beyond that one more tells nothing new.
         let _ = self.signal.write(b"!");
-        say::note(match self.seen {
+        self.act(self.seen);
+        let told = match self.seen {
             1 => "finishing what is inside; once more to stop after what runs",
             2 => "stopping after what runs; once more to kill it",
             _ => "killing what runs",
-        });
-        self.act(self.seen);
+        };
+        // On a thread of its own: if nobody reads standard error, the next signal still counts.
+        // Without a thread it is done all the same, untold.
+        let _ = thread::Builder::new().spawn(move || say::note(told));
     }
 
     fn act(&self, nth: u32) {

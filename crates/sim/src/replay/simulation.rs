@@ -84,8 +84,6 @@ impl Simulation<'_> {
             };
             self.runtime.advance_to(now);
             self.end_runs(now);
-            // A retry without a delay waits from now on, as those do that were due.
-            self.runtime.advance_to(now);
             while let Some((index, job)) = arrivals.next_if(|(_, job)| job.submit <= now) {
                 self.submit(index, job);
             }
