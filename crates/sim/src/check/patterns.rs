@@ -314,7 +314,8 @@ fn capacities(history: &History, bands: &[Vec<Way>], verdict: &mut Verdict) {
 
 /// How many of the intervals with these sorted begins and ends overlap a call.
 fn overlapping(begins: &[u64], ends: &[u64], call: Operation) -> usize {
-    begins.partition_point(|&begin| begin <= call.ret) - ends.partition_point(|&end| end < call.call)
+    begins.partition_point(|&begin| begin <= call.ret)
+        - ends.partition_point(|&end| end < call.call)
 }
 
 fn over_capacity(ways: &[Way], capacity: usize, verdict: &mut Verdict) {
