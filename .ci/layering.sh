@@ -88,13 +88,14 @@ runtime manual
 builder"
 
 modules crates/sim "trace contenders sms
-replay workload"
+replay workload check
+compare"
 
 modules crates/cli "exit
 say retry_text
 args job_line job_file
 run
-dead_letters replay"
+dead_letters replay compare check"
 
 # The checks above read one module per import.
 if grep -rnE 'crate::\{' crates/*/src --include='*.rs'; then

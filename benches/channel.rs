@@ -1,12 +1,11 @@
 //! The channel beside the designs it is compared with: the same work for each, one after the other
 //! in one process.
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use overtake_sim::contenders::{Contender, Visitor, for_each};
-use overtake_sim::workload::Flow;
+use overtake_sim::workload::{Flow, Pair};
 
 const BANDS: usize = 4;
 const CAPACITY: usize = 1_024;
@@ -16,13 +15,10 @@ struct Uncontended<'a>(&'a mut Criterion);
 
 impl Visitor for Uncontended<'_> {
     fn visit<C: Contender>(&mut self) {
-        let queue = C::make(&[CAPACITY; BANDS]);
+        let pair = Pair { bands: BANDS, capacity: CAPACITY };
         let mut group = self.0.benchmark_group("uncontended");
         group.throughput(Throughput::Elements(1)).bench_function(C::NAME, |bencher| {
-            bencher.iter(|| {
-                black_box(queue.try_send(BANDS - 1, black_box(7)));
-                black_box(queue.try_recv())
-            });
+            bencher.iter_custom(|pairs| pair.run::<C>(pairs));
         });
     }
 }

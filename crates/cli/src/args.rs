@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Run(RunArgs),
     DeadLetters(DeadLettersArgs),
     Replay(ReplayArgs),
+    Compare(CompareArgs),
+    Check(CheckArgs),
     /// Print a completion script for a shell
     ///
     /// Example: overtake completions bash > ~/.local/share/bash-completion/completions/overtake
@@ -254,6 +256,87 @@ pub(crate) struct ReplayArgs {
     pub(crate) max_retries: Option<u32>,
 
     /// Print the figures as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Compare our channel with other queue designs, in one run
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+All designs do the same work in rounds that take turns. A ratio above 1 is in our favour.
+
+Examples:
+  overtake compare --quick
+  overtake compare --json > comparison.json
+  overtake compare --list")]
+pub(crate) struct CompareArgs {
+    /// Take under a minute, for a first look
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print the comparison as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Only list the designs
+    #[arg(long)]
+    pub(crate) list: bool,
+}
+
+const CHECK_HELP: &str = "\
+With --contender, real threads push to and pop from a queue of that design, every call is written
+down with its times, and the history is judged: is there an order of the calls, respecting real time,
+in which every pop takes the oldest item of the most urgent band that holds one? Without, a history
+is read from a file with the columns thread,op,band,value,call,ret,set.
+
+Examples:
+  overtake check --contender overtake --ops 2000000 --bands 4
+  overtake check --contender ring_sweep --json
+  overtake check --contender overtake --record history.csv
+  overtake check history.csv";
+
+/// Check that a queue is linearizable to strict bands
+#[derive(Debug, clap::Args)]
+#[command(after_help = CHECK_HELP)]
+pub(crate) struct CheckArgs {
+    /// A recorded history
+    pub(crate) history: Option<PathBuf>,
+
+    /// Record this design: see `overtake compare --list`
+    #[arg(long, value_name = "NAME", conflicts_with = "history")]
+    pub(crate) contender: Option<String>,
+
+    /// How many calls to record
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub(crate) ops: u32,
+
+    /// How many bands
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) bands: u32,
+
+    /// How many items each band holds
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub(crate) capacity: u32,
+
+    /// How many threads push
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) senders: u32,
+
+    /// How many threads pop
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) receivers: u32,
+
+    /// Limit every second receiver to every second band, where the design can
+    #[arg(long)]
+    pub(crate) restricted: bool,
+
+    /// Which bands are pushed to, in which order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Write the history to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// Print the verdict as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

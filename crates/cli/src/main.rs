@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod check;
+mod compare;
 mod dead_letters;
 mod exit;
 mod job_file;
@@ -24,6 +26,8 @@ fn main() -> std::process::ExitCode {
         Command::Run(args) => run::run(&args),
         Command::DeadLetters(args) => dead_letters::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Completions { shell } => completions(shell),
     };
     result

@@ -8,11 +8,13 @@
 //! - [`contenders`] holds the queue designs behind one trait, [`workload`] what they are made to do;
 //!   the benches pick both up from there.
 //! - [`check`](mod@check) records what a design does under real threads and decides whether that is linearizable.
+//! - [`compare`](mod@compare) lets the contenders take turns and reports ratios.
 //! - [`sms`] makes a sample of jobs for `overtake run`.
 
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod compare;
 pub mod contenders;
 pub mod replay;
 pub mod sms;

@@ -1,4 +1,4 @@
-//! What the contenders are made to do.
+//! Throughput: items through the queue from and to several threads.
 
 use std::sync::Barrier;
 use std::thread;
