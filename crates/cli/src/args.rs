@@ -135,7 +135,8 @@ Examples:
   overtake dead-letters list dead.jsonl
   overtake dead-letters list dead.jsonl --reason retries-used-up --priority 0
   overtake dead-letters show dead.jsonl 17
-  overtake dead-letters redrive dead.jsonl --output again.jsonl && overtake run again.jsonl
+  overtake dead-letters redrive dead.jsonl | overtake run - --dead-letters dead.jsonl
+  overtake dead-letters redrive dead.jsonl --name nightly --output again.jsonl
   overtake dead-letters purge dead.jsonl --reason refused")]
 pub(crate) struct DeadLettersArgs {
     #[command(subcommand)]

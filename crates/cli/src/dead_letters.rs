@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
-use overtake_runtime::{Body, DeadLetter, DeadLetters, EntryId, FileDeadLetters, Filter, Redriven};
+use overtake_runtime::{Body, DeadLetter, DeadLetters, EntryId, FileDeadLetters, Filter};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::json;
 
 use crate::args::{DeadLettersArgs, DeadLettersCommand};
@@ -71,37 +73,36 @@ fn show(path: &Path, entry: EntryId, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+/// The lines are all out, and as far as can be seen in other hands, before the first letter goes: a
+/// crash may double jobs, it never loses one.
 fn redrive(path: &Path, filter: &Filter, output: Option<&Path>) -> Result<Exit, Failure> {
     let letters = open(path)?;
     let mut output = Lines::to(output, path)?;
-    let mut chosen = Vec::new();
+    let (mut redriven, mut without_job) = (Vec::new(), 0_u64);
+    let mut lines = String::new();
     letters.for_each(filter, &mut |letter| {
-        chosen.push(letter.entry);
+        match letter.job() {
+            Some(job) => {
+                lines += &job_line::write(&job.clone().reborn());
+                redriven.push(letter.entry);
+            }
+            None => without_job += 1,
+        }
         true
     })?;
-    let (mut redriven, mut without_job) = (0_u64, 0_u64);
-    for entry in chosen {
-        let mut failed = None;
-        // The line is written before the letter is gone: a crash may double a job, never lose it.
-        let result = letters.redrive(entry, &mut |job| {
-            output.add(job_line::write(&job).as_bytes()).map_err(|error| {
-                failed = Some(error);
-                job
-            })
-        })?;
-        if let Some(error) = failed {
-            let what = format!("cannot write to {}; letter {entry} stays", output.name());
-            return Err(Failure::because(what, &error));
-        }
-        redriven += u64::from(result == Redriven::Accepted);
-        without_job += u64::from(result == Redriven::NoJob);
+    output.add(lines.as_bytes()).and_then(|()| output.wait_until_read()).map_err(|error| {
+        Failure::because(format!("cannot write to {}; all letters stay", output.name()), &error)
+    })?;
+    for &entry in &redriven {
+        letters.remove(&Filter { entry: Some(entry), ..Filter::default() })?;
     }
     let left = if without_job > 0 {
         format!("; {without_job} letters hold no job, as their input was refused, and stay")
     } else {
         String::new()
     };
-    say::note(&format!("{redriven} jobs redriven from {}{left}", path.display()));
+    let count = redriven.len();
+    say::note(&format!("{count} jobs redriven from {}{left}", path.display()));
     Ok(Exit::Fine)
 }
 
@@ -137,12 +138,43 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// What is in a pipe and not yet read goes with its reader. So this waits for the reader, and
+    /// says if it went away before.
+    fn wait_until_read(&self) -> io::Result<()> {
+        let Self::Stdout = self else {
+            return Ok(());
+        };
+        let out = io::stdout();
+        if !is_pipe(&out)? {
+            return Ok(());
+        }
+        while rustix::io::ioctl_fionread(&out)? > 0 {
+            if has_no_reader(&out)? {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+        }
+        Ok(())
+    }
+
     fn name(&self) -> std::borrow::Cow<'_, str> {
         match self {
             Self::Stdout => "standard output".into(),
             Self::File(_, path) => path.to_string_lossy(),
         }
     }
+}
+
+fn is_pipe(out: &impl AsFd) -> io::Result<bool> {
+    let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(out)?.st_mode);
+    Ok(kind == rustix::fs::FileType::Fifo)
+}
+
+/// Whether the last reader of a pipe has gone; waits a moment for that to happen.
+fn has_no_reader(out: &impl AsFd) -> io::Result<bool> {
+    let mut fds = [PollFd::new(out, PollFlags::empty())];
+    let moment = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
+    poll(&mut fds, Some(&moment))?;
+    Ok(fds[0].revents().contains(PollFlags::ERR))
 }
 
 fn purge(path: &Path, filter: &Filter) -> Result<Exit, Failure> {

@@ -119,17 +119,42 @@ fn what_cannot_be_written_stays_a_letter() {
     let folder = with_letters();
     let before = list(&folder, "");
     let finished = folder.run("dead-letters redrive dead.jsonl --output /dev/full").expect_code(2);
-    finished
-        .expect_stderr("cannot write to /dev/full; letter ")
-        .expect_stderr(" stays: No space left");
+    finished.expect_stderr("cannot write to /dev/full; all letters stay: No space left");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("there");
     let finished = folder.overtake("dead-letters redrive dead.jsonl").stdout(full).start().finish();
-    finished.expect_code(2).expect_stderr("cannot write to standard output; letter ");
+    finished.expect_code(2).expect_stderr("cannot write to standard output; all letters stay");
     for output in ["dead.jsonl", "./dead.jsonl"] {
         let redrive = format!("dead-letters redrive dead.jsonl --output {output}");
         folder.run(&redrive).expect_code(2).expect_stderr("holds the dead letters");
     }
     assert_eq!(list(&folder, ""), before);
+}
+
+#[test]
+fn what_nobody_reads_stays_a_letter() {
+    let folder = with_letters();
+    let before = list(&folder, "");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let redrive = folder.overtake("dead-letters redrive dead.jsonl").stdout(writer).start();
+    drop(reader);
+    redrive.finish().expect_code(2).expect_stderr("all letters stay: Broken pipe");
+    assert_eq!(list(&folder, ""), before);
+}
+
+#[test]
+fn jobs_pass_from_their_letters_through_a_pipe_to_a_run_that_writes_the_same_file() {
+    let folder = with_letters();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let run = "run - --workers 2 --retry fixed:1ms --dead-letters dead.jsonl --json";
+    let run = folder.overtake(run).stdin(reader).start();
+    let redrive = folder.overtake("dead-letters redrive dead.jsonl").stdout(writer).start();
+    redrive.finish().expect_code(0).expect_stderr("4 jobs redriven");
+    let summary = run.finish().expect_code(1).json();
+    assert_eq!((number(&summary, "accepted"), number(&summary, "dead")), (4, 4));
+    assert_eq!(jobs_of(&list(&folder, "")), ["a 0", "a 2", "b 0", "gone 1", "jobs.jsonl:5"]);
+    for letter in list(&folder, "").iter().filter(|letter| letter["name"].is_string()) {
+        assert_eq!(number(letter, "generation"), 1, "{letter}");
+    }
 }
 
 #[test]

@@ -186,9 +186,10 @@ impl<P> Job<P> {
         self.expires_in.is_some_and(|limit| now > self.timing.submitted_at.saturating_add(limit))
     }
 
-    /// Starts a new life after the dead letters: attempts from 1, one generation on. The history
-    /// stays, so that a later reader sees every failure.
-    pub(crate) fn reborn(mut self) -> Self {
+    /// The job as it begins anew after the dead letters: attempts from 1, one generation on. The
+    /// history stays, so that a later reader sees every failure.
+    #[must_use]
+    pub fn reborn(mut self) -> Self {
         self.attempts_made = 0;
         self.generation = self.generation.saturating_add(1);
         self.timing = Timing::default();

@@ -6,6 +6,7 @@
 mod command;
 mod events;
 mod intake;
+mod letters;
 mod lines;
 mod log;
 mod output;
@@ -32,7 +33,8 @@ use signals::Signals;
 use summary::Summary;
 use unfinished::Unfinished;
 
-pub(crate) use setup::{open_dead_letters, retry_policy};
+pub(crate) use letters::open_dead_letters;
+pub(crate) use setup::retry_policy;
 
 pub(crate) type Jobs = Runtime<CommandSpec>;
 

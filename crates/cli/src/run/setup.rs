@@ -1,25 +1,20 @@
 //! What a run writes to, opened before the first job, and the runtime made with it.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use overtake_runtime::{
-    Builder, Context, DeadLetterError, Event, EventKind, FileDeadLetters, JobId, RetryPolicy,
-    SyncPolicy,
-};
+use overtake_runtime::{Builder, Context, Event, EventKind, JobId, RetryPolicy};
 
 use super::Jobs;
 use super::command::run_command;
 use super::events::{EventLine, Events};
+use super::letters::RunLetters;
 use super::log::Log;
 use super::progress::Progress;
 use crate::args::RunArgs;
 use crate::exit::Failure;
 use crate::job_line::{CommandJob, CommandSpec};
-use crate::say;
 
 /// A cancelled command is killed well within this time.
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
@@ -51,7 +46,7 @@ pub(super) struct Setup {
     pub(super) progress: Arc<Progress>,
     pub(super) running: Arc<Running>,
     log: Arc<Log>,
-    dead_letters: Option<FileDeadLetters<CommandSpec>>,
+    dead_letters: Option<RunLetters>,
 }
 
 impl Setup {
@@ -59,7 +54,10 @@ impl Setup {
         let progress = Progress::new();
         let log = Log::open(args.log.as_deref(), progress.bars())?;
         let events = Events::open(args.events.as_deref(), started)?;
-        let dead_letters = args.dead_letters.as_deref().map(open_dead_letters).transpose()?;
+        let dead_letters = args.dead_letters.as_deref();
+        let reads_a_pipe = args.file.as_os_str() == "-";
+        let dead_letters =
+            dead_letters.map(|path| RunLetters::new(path, reads_a_pipe)).transpose()?;
         let progress = Arc::new(progress);
         let (events, log) = (Arc::new(events), Arc::new(log));
         Ok(Self { events, progress, running: Arc::default(), log, dead_letters })
@@ -112,23 +110,4 @@ fn observe(event: &Event<'_>, events: &Events, log: &Log) {
         worker: event.worker,
         error: event.error,
     });
-}
-
-/// Opens a file of dead letters to write it. Another process that is about to be through with it
-/// is waited for.
-pub(crate) fn open_dead_letters(path: &Path) -> Result<FileDeadLetters<CommandSpec>, Failure> {
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let started = Instant::now();
-    let letters = loop {
-        match FileDeadLetters::open(path, SyncPolicy::Each) {
-            Err(DeadLetterError::InUse { .. }) if started.elapsed() < PATIENCE => {
-                thread::sleep(Duration::from_millis(20));
-            }
-            other => break other?,
-        }
-    };
-    for notice in letters.notices() {
-        say::note(&format!("{}: {notice}", path.display()));
-    }
-    Ok(letters)
 }
