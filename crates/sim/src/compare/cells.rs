@@ -68,7 +68,7 @@ impl Cell {
     /// Does the work once and returns the figure of each metric.
     #[must_use]
     pub fn measure<C: Contender>(&self, scale: u32) -> Vec<f64> {
-        let items = 60_000 * u64::from(scale);
+        let items = 250_000 * u64::from(scale);
         match self.work {
             Work::Pair { bands } => {
                 let taken = Pair { bands, capacity: CAPACITY }.run::<C>(items);

@@ -20,8 +20,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Sends `items` through in all, with blocking calls, and returns how long that took from the
-    /// moment at which all threads were there.
+    /// Sends `items` through in all, with blocking calls, and returns how long that took: from
+    /// the moment at which the first thread set off to that at which the last one was through.
     ///
     /// # Panics
     ///
@@ -29,26 +29,53 @@ impl Flow {
     #[must_use]
     pub fn run<C: Contender>(self, items: u64) -> Duration {
         let queue = C::make(&vec![self.capacity; self.bands]);
-        let ready = Barrier::new(self.senders + self.receivers + 1);
-        let (sent, received, elapsed) = thread::scope(|scope| {
+        let ready = Barrier::new(self.senders + self.receivers);
+        let (sent, received) = thread::scope(|scope| {
             let (queue, ready) = (&queue, &ready);
-            let shares = shares(items, self.senders);
-            let senders: Vec<_> = shares
-                .map(|share| scope.spawn(move || send_all(queue, ready, share, self.bands)))
+            let senders: Vec<_> = shares(items, self.senders)
+                .map(|share| {
+                    scope.spawn(move || timed(ready, || send_all(queue, share, self.bands)))
+                })
                 .collect();
             let receivers: Vec<_> = (0..self.receivers)
-                .map(|_| scope.spawn(move || receive_all(queue, ready)))
+                .map(|_| scope.spawn(move || timed(ready, || receive_all(queue))))
                 .collect();
-            ready.wait();
-            let started = Instant::now();
-            let sent: Item = senders.into_iter().map(join).fold(0, Item::wrapping_add);
+            let sent = senders.into_iter().map(join).reduce(Run::and);
             queue.close();
-            let received = receivers.into_iter().map(join).fold(0, Item::wrapping_add);
-            (sent, received, started.elapsed())
+            (sent, receivers.into_iter().map(join).reduce(Run::and))
         });
-        assert_eq!(sent, received, "{} lost or doubled an item", C::NAME);
-        elapsed
+        let (Some(sent), Some(received)) = (sent, received) else {
+            return Duration::ZERO;
+        };
+        assert_eq!(sent.sum, received.sum, "{} lost or doubled an item", C::NAME);
+        let all = sent.and(received);
+        all.ended.duration_since(all.began)
     }
+}
+
+/// What one or more threads did, and when. Each looks at the clock itself: with more threads than
+/// cores nobody else would see it set off.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    sum: Item,
+    began: Instant,
+    ended: Instant,
+}
+
+impl Run {
+    fn and(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.wrapping_add(other.sum),
+            began: self.began.min(other.began),
+            ended: self.ended.max(other.ended),
+        }
+    }
+}
+
+fn timed(ready: &Barrier, body: impl FnOnce() -> Item) -> Run {
+    ready.wait();
+    let began = Instant::now();
+    Run { sum: body(), began, ended: Instant::now() }
 }
 
 /// Splits `items` into ranges that differ by one item at most.
@@ -57,13 +84,7 @@ fn shares(items: u64, senders: usize) -> impl Iterator<Item = std::ops::Range<u6
     (0..senders).map(move |nth| items * nth / senders..items * (nth + 1) / senders)
 }
 
-fn send_all<C: Contender>(
-    queue: &C,
-    ready: &Barrier,
-    items: std::ops::Range<u64>,
-    bands: usize,
-) -> Item {
-    ready.wait();
+fn send_all<C: Contender>(queue: &C, items: std::ops::Range<u64>, bands: usize) -> Item {
     let mut sum: Item = 0;
     for item in items {
         assert!(queue.send((item % bands as u64) as usize, item), "nobody closes it yet");
@@ -72,8 +93,7 @@ fn send_all<C: Contender>(
     sum
 }
 
-fn receive_all<C: Contender>(queue: &C, ready: &Barrier) -> Item {
-    ready.wait();
+fn receive_all<C: Contender>(queue: &C) -> Item {
     std::iter::from_fn(|| queue.recv()).fold(0, |sum, (_, item)| sum.wrapping_add(item))
 }
 
