@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, bounded};
+use crossbeam_channel::{Receiver, Select, Sender, TryRecvError, bounded, select};
 
 use super::{Contender, Item};
 
@@ -36,7 +36,16 @@ impl Contender for CrossbeamSelect {
     }
 
     fn send(&self, band: usize, item: Item) -> bool {
-        !self.is_closed() && self.bands[band].0.send(item).is_ok()
+        if self.try_send(band, item) {
+            return true;
+        }
+        if self.is_closed() {
+            return false;
+        }
+        select! {
+            send(self.bands[band].0, item) -> sent => sent.is_ok(),
+            recv(self.closed) -> _ => false,
+        }
     }
 
     fn try_recv(&self) -> Option<(usize, Item)> {

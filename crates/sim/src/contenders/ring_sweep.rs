@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 use crossbeam_queue::ArrayQueue;
 use overtake_core::BandSet;
 
@@ -18,12 +18,14 @@ pub struct RingSweep {
     rings: Vec<ArrayQueue<Item>>,
     items: (Sender<()>, Receiver<()>),
     room: Vec<(Sender<()>, Receiver<()>)>,
-    closed: Mutex<bool>,
+    open: Mutex<Option<Sender<()>>>,
+    /// Disconnected once closed.
+    closed: Receiver<()>,
 }
 
 impl RingSweep {
     fn is_closed(&self) -> bool {
-        *self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.closed.try_recv() == Err(TryRecvError::Disconnected)
     }
 
     fn push(&self, band: usize, item: Item) {
@@ -49,16 +51,18 @@ impl Contender for RingSweep {
     const DESIGN: &'static str = "ArrayQueue per band, plain sweep, semaphore";
 
     fn make(capacities: &[usize]) -> Self {
+        let (open, closed) = bounded(0);
         Self {
             rings: capacities.iter().map(|&capacity| ArrayQueue::new(capacity)).collect(),
             items: bounded(capacities.iter().sum::<usize>() + 1),
             room: capacities.iter().map(|&capacity| bounded(capacity)).collect(),
-            closed: Mutex::new(false),
+            open: Mutex::new(Some(open)),
+            closed,
         }
     }
 
     fn try_send(&self, band: usize, item: Item) -> bool {
-        let fits = self.room[band].0.try_send(()).is_ok();
+        let fits = !self.is_closed() && self.room[band].0.try_send(()).is_ok();
         if fits {
             self.push(band, item);
         }
@@ -66,11 +70,18 @@ impl Contender for RingSweep {
     }
 
     fn send(&self, band: usize, item: Item) -> bool {
-        let open = !self.is_closed() && self.room[band].0.send(()).is_ok();
-        if open {
-            self.push(band, item);
+        if self.is_closed() {
+            return false;
         }
-        open
+        let room = &self.room[band].0;
+        if room.try_send(()).is_err() {
+            select! {
+                send(room, ()) -> sent => if sent.is_err() { return false },
+                recv(self.closed) -> _ => return false,
+            }
+        }
+        self.push(band, item);
+        true
     }
 
     fn try_recv(&self) -> Option<(usize, Item)> {
@@ -93,7 +104,7 @@ impl Contender for RingSweep {
     }
 
     fn close(&self) {
-        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
         let _ = self.items.0.try_send(());
     }
 }
