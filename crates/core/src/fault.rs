@@ -12,12 +12,32 @@ pub enum Fault {
     ParkWithoutLook,
     /// One that was told and leaves without using the wake keeps it (breaks N3).
     SwallowWake,
-    /// `Closed` is answered from the flag alone, while a send is still in flight (breaks C1).
-    CloseByFlag,
     /// The release epoch is read after the announcement (breaks N4).
     LateEpoch,
     /// A receiver that freed room looks for no waiting sender (breaks N2).
     RoomWithoutWake,
+    /// A reader frees its slot by a store (breaks R4).
+    FreeByStore,
+    /// An item is claimed without a second look at the bands above (breaks S1).
+    PlainSweep,
+    /// `Empty` is answered without a second look (breaks S2).
+    EmptyAtOnce,
+    /// An unpublished ticket counts as empty in a sealed ring (breaks C2).
+    TrustUnpublished,
+    /// A sender that meets a seal does not help the close along (breaks C1).
+    CloseWithoutHelp,
+    /// The channel is closed before its tails are sealed (breaks C1).
+    CloseBeforeSeals,
+    /// The checker sees no order between a claim and the look at the presence word (breaks W1).
+    EnsureWithoutFence,
+    /// The checker sees no order between a mark and the look at the tail (breaks W1).
+    ClearWithoutFence,
+    /// The checker sees no order between a publish and a later sweep (breaks S2).
+    SweepWithoutFence,
+    /// The checker sees no order between announcing and looking (breaks N1).
+    AnnounceWithoutFence,
+    /// The checker sees no order between publishing and looking for waiters (breaks N2).
+    TellWithoutFence,
 }
 
 impl Fault {

@@ -75,18 +75,16 @@
 //! share::<overtake_core::Receiver<std::sync::MutexGuard<'static, ()>>>();
 //! ```
 
-#![forbid(unsafe_code)]
-
 mod band;
 mod builder;
 mod channel;
 mod deadline;
 mod error;
 mod fault;
-mod gate;
 mod iter;
 mod look;
 mod notifier;
+mod presence;
 mod receiver;
 mod ring;
 mod sender;
@@ -107,4 +105,5 @@ pub use sender::Sender;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::fault::Fault;
+    pub use crate::sync::name_thread;
 }

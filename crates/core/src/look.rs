@@ -79,7 +79,7 @@ macro_rules! look {
             #[must_use]
             #[track_caller]
             pub fn is_full(&self, band: usize) -> bool {
-                self.shared().ring(band).is_full()
+                self.shared().is_full_now(band)
             }
 
             /// How many senders there are. May be stale.

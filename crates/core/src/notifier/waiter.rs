@@ -104,7 +104,7 @@ impl<'a> Waiter<'a> {
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         if let Some(Told::Band(band)) = self.leave_now() {
-            self.notifier.tell_one(band);
+            let _ = self.notifier.tell_one(band);
         }
     }
 }
