@@ -7,4 +7,4 @@
 mod harness;
 
 #[cfg(overtake_loom)]
-pub use harness::{Seen, check, must_fail};
+pub use harness::{Seen, check, check_plain, must_fail, must_fail_plain, spawn};

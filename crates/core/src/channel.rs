@@ -13,7 +13,7 @@ use crate::notifier::{Notifier, Told, Woken};
 use crate::presence::Presence;
 use crate::ring::{BandRing, PushError};
 use crate::sweep::{Idle, Swept, sweep};
-use crate::sync::{AtomicU64, AtomicUsize, CachePadded, Ordering, panicking, yield_now};
+use crate::sync::{AtomicUsize, CachePadded, Ordering, Word, panicking, yield_now};
 
 /// What all handles of a channel share.
 pub(crate) struct Shared<T> {
@@ -22,7 +22,7 @@ pub(crate) struct Shared<T> {
     waiting_receivers: CachePadded<Notifier>,
     waiting_senders: CachePadded<Notifier>,
     /// Counts the releases. A receiver returns `Released` when it changes while it waits.
-    epoch: AtomicU64,
+    epoch: Word,
     senders: AtomicUsize,
     receivers: AtomicUsize,
 }
@@ -34,7 +34,7 @@ impl<T> Shared<T> {
             rings,
             waiting_receivers: CachePadded::new(Notifier::new()),
             waiting_senders: CachePadded::new(Notifier::new()),
-            epoch: AtomicU64::new(0),
+            epoch: Word::new(0),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
         }
@@ -134,7 +134,9 @@ impl<T> Shared<T> {
             item = match self.try_send(band, item) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Closed(item)) => return Err(SendTimeoutError::Closed(item)),
-                Err(TrySendError::Full(item)) if timed_out => {
+                Err(TrySendError::Full(item))
+                    if timed_out || (!must_park && deadline.has_passed()) =>
+                {
                     return Err(SendTimeoutError::Timeout(item));
                 }
                 Err(TrySendError::Full(item)) => item,
@@ -212,9 +214,11 @@ impl<T> Shared<T> {
         }
     }
 
-    /// W3: whether an announced receiver has nothing better to do than to park.
+    /// W3: whether an announced receiver has nothing better to do than to park. A published item
+    /// whose bit is not set is not there for a sweep either; its sender tells once it has set it.
     fn nothing_to_do(&self, set: BandSet, started_at: u64) -> bool {
-        set.iter().all(|band| self.rings[band].is_empty())
+        let present = self.presence.read().bands() & set;
+        present.iter().all(|band| self.rings[band].is_empty())
             && !self.presence.is_closed()
             && self.epoch() == started_at
     }

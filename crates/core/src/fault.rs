@@ -1,6 +1,6 @@
 //! Faults that a model can plant, to show that it would have caught them.
 //!
-//! Outside the model checker [`Fault::planted`] is a constant `false`, and the branch is gone.
+//! Outside the model checkers [`Fault::planted`] is a constant `false`, and the branch is gone.
 
 /// A rule of the protocols that can be switched off in a model.
 #[allow(unreachable_pub, reason = "public only where the models reach it")]
@@ -42,19 +42,27 @@ pub enum Fault {
 
 impl Fault {
     /// Whether this fault is planted in the current model run.
-    #[cfg(not(overtake_loom))]
+    #[cfg(not(any(overtake_loom, overtake_shuttle)))]
     pub(crate) const fn planted(self) -> bool {
         false
     }
 
     /// Whether this fault is planted in the current model run.
-    #[cfg(overtake_loom)]
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub(crate) fn planted(self) -> bool {
         PLANTED.load(std::sync::atomic::Ordering::Relaxed) == self as usize + 1
     }
 
+    /// Whether any fault is planted: then what asserts a rule leaves the model to find out.
+    pub(crate) fn any_planted() -> bool {
+        #[cfg(any(overtake_loom, overtake_shuttle))]
+        return PLANTED.load(std::sync::atomic::Ordering::Relaxed) != 0;
+        #[cfg(not(any(overtake_loom, overtake_shuttle)))]
+        false
+    }
+
     /// Plants one fault, or none, for all later model runs of this process.
-    #[cfg(overtake_loom)]
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub fn plant(fault: Option<Fault>) {
         let word = fault.map_or(0, |fault| fault as usize + 1);
         PLANTED.store(word, std::sync::atomic::Ordering::Relaxed);
@@ -62,5 +70,5 @@ impl Fault {
 }
 
 /// Not the checker's atomic: which rule is off is no part of the model.
-#[cfg(overtake_loom)]
+#[cfg(any(overtake_loom, overtake_shuttle))]
 static PLANTED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

@@ -101,9 +101,10 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// For the models alone: which rules of the protocols can be switched off.
-#[cfg(overtake_loom)]
+#[cfg(any(overtake_loom, overtake_shuttle))]
 #[doc(hidden)]
 pub mod internals {
     pub use crate::fault::Fault;
-    pub use crate::sync::name_thread;
+    #[cfg(overtake_loom)]
+    pub use crate::sync::{name_thread, use_shadows};
 }

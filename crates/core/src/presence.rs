@@ -48,6 +48,12 @@ impl PresenceWord {
         self.0 & Self::CLEARING != 0 && cleared == place as u64
     }
 
+    /// W2: only a band whose bit is set is being cleared.
+    const fn is_whole(self) -> bool {
+        let cleared = (self.0 & Self::CLEARED) >> Self::CLEARED_SHIFT;
+        self.0 & Self::CLEARING == 0 || self.is_closed() || self.has(cleared as usize)
+    }
+
     /// With the bit of `place`, and without a mark for clearing it.
     const fn with(self, place: usize) -> Self {
         let kept = if self.is_clearing(place) { self.0 & !Self::CLEARING } else { self.0 };
@@ -136,6 +142,7 @@ impl Presence {
         for (word, shared) in words.iter_mut().zip(&self.words[..self.used]) {
             // ORDERING: E3.
             *word = PresenceWord(shared.load(Ordering::SeqCst));
+            debug_assert!(word.is_whole(), "W2: {word:?}");
         }
         Snapshot { words }
     }

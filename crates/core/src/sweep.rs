@@ -89,7 +89,10 @@ impl<T> Bands<'_, T> {
         let mut evidence = [Evidence::NONE; N];
         for band in (first.bands() & self.set).iter() {
             match self.rings[band].look(|tickets| on_room(band, tickets)) {
-                Look::Nothing(_) if first.is_closed_at(band) => self.presence.forget(band),
+                Look::Nothing(why) if first.is_closed_at(band) => {
+                    debug_assert!(why.is_final() || Fault::any_planted(), "K1, K6: {why:?}");
+                    self.presence.forget(band);
+                }
                 Look::Nothing(why) => {
                     evidence[passed.len()] = why;
                     passed = passed | BandSet::only(band);

@@ -1,8 +1,9 @@
 //! The one switch between real and model-checked synchronisation.
 //!
-//! Nothing else in this crate names `std::sync`, `std::thread` or `loom`. With `--cfg overtake_loom`
-//! every name here is the model checker's, so the same algorithms run under it unchanged. The
-//! cfg is our own, so that it does not switch dependencies too.
+//! Nothing else in this crate names `std::sync`, `std::thread`, `loom` or `shuttle`. With
+//! `--cfg overtake_loom` or `--cfg overtake_shuttle` every name here is that model checker's, so
+//! the same algorithms run under it unchanged. The cfgs are our own, so that they do not switch
+//! dependencies too.
 
 pub(crate) use real_or_model::*;
 
@@ -30,11 +31,11 @@ pub(crate) fn wait_for<'a, T>(
     condvar.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner).0
 }
 
-#[cfg(not(overtake_loom))]
+#[cfg(not(any(overtake_loom, overtake_shuttle)))]
 mod real_or_model {
     pub(crate) use crossbeam_utils::CachePadded;
     pub(crate) use std::hint::spin_loop as spin_hint;
-    pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
     pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread::yield_now;
 
@@ -59,11 +60,6 @@ mod real_or_model {
         }
 
         #[inline(always)]
-        pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-            read(self.0.get())
-        }
-
-        #[inline(always)]
         pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
             write(self.0.get())
         }
@@ -75,7 +71,7 @@ mod real_or_model {
     pub(crate) use super::model_word::Word;
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::hint::spin_loop as spin_hint;
-    pub(crate) use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicUsize, Ordering, fence};
     pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread::yield_now;
 
@@ -112,7 +108,30 @@ mod real_or_model {
 #[cfg(overtake_loom)]
 mod model_word;
 #[cfg(overtake_loom)]
-pub use model_word::name_thread;
+pub use model_word::{name_thread, use_shadows};
+
+#[cfg(overtake_shuttle)]
+mod model_cell;
+
+#[cfg(overtake_shuttle)]
+mod real_or_model {
+    pub(crate) use super::model_cell::UnsafeCell;
+    pub(crate) use crossbeam_utils::CachePadded;
+    pub(crate) use shuttle::hint::spin_loop as spin_hint;
+    pub(crate) use shuttle::sync::atomic::{AtomicUsize, Ordering};
+    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread::yield_now;
+
+    pub(crate) use shuttle::sync::atomic::AtomicU64 as Word;
+
+    use crate::fault::Fault;
+
+    /// Every receive, so that models see it.
+    pub(crate) const TIDY_PERIOD: u64 = 1;
+
+    /// This checker knows one order of everything.
+    pub(crate) fn model_fence(_without: Fault) {}
+}
 
 /// A plain counter of one handle. What it counts is a heuristic, so the checker need not see it.
 pub(crate) type HandleWord = std::sync::atomic::AtomicU64;

@@ -6,14 +6,14 @@ use std::fmt;
 
 use crate::band::BandSet;
 use crate::fault::Fault;
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, lock, model_fence};
+use crate::sync::{Arc, Mutex, Ordering, Word, lock, model_fence};
 use waiter::Cell;
 pub(crate) use waiter::{Told, Waiter, Woken};
 
 /// The list of those who wait, with a word that says for what.
 pub(crate) struct Notifier {
     /// Bit `b` is set while somebody announced waits for band `b`. Written under the lock.
-    interest: AtomicU64,
+    interest: Word,
     list: Mutex<List>,
 }
 
@@ -34,7 +34,7 @@ struct Entry {
 
 impl Notifier {
     pub(crate) fn new() -> Self {
-        Self { interest: AtomicU64::new(0), list: Mutex::new(List::default()) }
+        Self { interest: Word::new(0), list: Mutex::new(List::default()) }
     }
 
     /// W1 and W2: waits for the bands of `set` from now on. The caller must look once more before

@@ -7,18 +7,20 @@
 //!
 //! The protocol, its invariants (R1 to R8) and what it costs are in `DESIGN.md`.
 
+mod push;
 mod slot;
 mod word;
 
 use std::fmt;
-use std::mem::{self, ManuallyDrop};
+use std::mem;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fault::Fault;
-use crate::sync::{CachePadded, Ordering, Word, spin_hint};
-use slot::{Published, Slot};
+use crate::sync::{CachePadded, Ordering, Word};
+pub(crate) use push::PushError;
+use slot::Slot;
 pub(crate) use word::TailWord;
-use word::{Phase, SlotWord, Ticket};
+use word::{SlotWord, Ticket};
 
 /// A bounded FIFO ring of a fixed capacity of at least one.
 pub(crate) struct BandRing<T> {
@@ -46,22 +48,6 @@ pub(crate) enum RingError {
     Zero,
     /// The memory cannot be addressed or was not granted.
     TooLarge,
-}
-
-/// Why an item was not pushed; it comes back.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum PushError<T> {
-    Full(T, Fullness),
-    Sealed(T),
-}
-
-/// What a push that fails has found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fullness {
-    /// All room is taken: it comes back when the head moves, so it can be waited for.
-    NoRoom,
-    /// Stopped threads hold every slot (LF2). No move of the head will tell; try again.
-    AllHeld,
 }
 
 /// What a look at a band has found.
@@ -93,6 +79,11 @@ pub(crate) enum Evidence {
 impl Evidence {
     /// Evidence of nothing, to fill a list with.
     pub(crate) const NONE: Self = Self::Scan(0);
+
+    /// Whether the band will be empty for ever (K4).
+    pub(crate) fn is_final(self) -> bool {
+        matches!(self, Self::Quiet(tail) if tail.is_sealed())
+    }
 }
 
 impl<T> BandRing<T> {
@@ -155,108 +146,12 @@ impl<T> BandRing<T> {
 
     #[inline]
     fn move_head(&self, from: Ticket, to: Ticket) -> bool {
+        debug_assert!(
+            from < to && to - from <= self.slot_count(),
+            "R6: the head goes {from}..{to}"
+        );
         // ORDERING: E2.
         self.head.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed).is_ok()
-    }
-
-    // ---- pushing ---------------------------------------------------------------------------
-
-    /// Appends an item. `on_room` is told how many tickets the head passed on the way.
-    #[inline]
-    pub(crate) fn push(&self, item: T, mut on_room: impl FnMut(u64)) -> Result<(), PushError<T>> {
-        let item = ManuallyDrop::new(item);
-        let mut skips = 0;
-        loop {
-            let tail = self.look_at_tail();
-            if tail.is_sealed() {
-                return Err(PushError::Sealed(ManuallyDrop::into_inner(item)));
-            }
-            let ticket = tail.ticket();
-            // Relaxed: stale is safe.
-            let cached = self.tail.cached_head.load(Ordering::Relaxed);
-            if ticket.wrapping_sub(cached) >= self.capacity
-                && !self.has_room_now(ticket, &mut on_room)
-            {
-                return Err(PushError::Full(ManuallyDrop::into_inner(item), Fullness::NoRoom));
-            }
-            let slot = self.slot(ticket);
-            let word = slot.look();
-            if word == SlotWord::empty(ticket) {
-                if self.move_tail(tail) {
-                    // SAFETY: the tail was won from this ticket, and the slot was found empty for
-                    // it, which only its owner changes.
-                    match unsafe { slot.publish(ticket, &item, self.slot_count()) } {
-                        Published::Yes => return Ok(()),
-                        Published::Voided => {}
-                    }
-                } else {
-                    spin_hint();
-                }
-            } else if word.is_dead_for(ticket) {
-                if self.move_tail(tail) {
-                    // Relaxed is too weak: who counts the dead must know of them (E2).
-                    self.skipped_to.fetch_max(ticket + 1, Ordering::SeqCst);
-                    skips += 1;
-                    if skips == self.slot_count() {
-                        let item = ManuallyDrop::into_inner(item);
-                        return Err(PushError::Full(item, Fullness::AllHeld));
-                    }
-                }
-            } else {
-                self.pass_late_owner(slot, word, ticket);
-            }
-        }
-    }
-
-    /// Someone of an earlier lap still has the slot of `ticket`, or `ticket` is not the next one
-    /// any more.
-    #[cold]
-    fn pass_late_owner(&self, slot: &Slot<T>, word: SlotWord, ticket: Ticket) {
-        if word.ticket() + self.slot_count() != ticket {
-            return;
-        }
-        match word.phase() {
-            // An unpublished ticket of the lap before is not dead, so the head has not passed it
-            // and there was no room; the tail that was read is old.
-            Phase::Empty => {}
-            Phase::Full if self.look_at_head() <= word.ticket() => {}
-            Phase::Full | Phase::Void => slot.void_for_late_owner(word, ticket),
-        }
-    }
-
-    /// Whether `ticket` may be given out, by a fresh head; helps a dead head on (LF3).
-    #[cold]
-    fn has_room_now(&self, ticket: Ticket, on_room: &mut impl FnMut(u64)) -> bool {
-        let mut head = self.look_at_head();
-        while let Some(next) = self.help_dead_head(head, on_room) {
-            head = next;
-        }
-        // Relaxed: as where it is read. It may even go back; it is never ahead of the head.
-        self.tail.cached_head.store(head, Ordering::Relaxed);
-        let given_out = ticket.saturating_sub(head);
-        given_out < self.capacity
-            || (given_out < self.slot_count()
-                && given_out - self.dead_between(head, ticket) < self.capacity)
-    }
-
-    /// Moves the head over one dead ticket; `None` if the one at `head` is not dead.
-    fn help_dead_head(&self, head: Ticket, on_room: &mut impl FnMut(u64)) -> Option<Ticket> {
-        let dead = self.slot(head).look().is_dead_for(head) && self.look_at_tail().ticket() > head;
-        if !dead {
-            return None;
-        }
-        if self.move_head(head, head + 1) {
-            on_room(1);
-        }
-        Some(self.look_at_head())
-    }
-
-    /// How many tickets of `head..ticket` are dead. Costs one load where no sender ever skipped.
-    fn dead_between(&self, head: Ticket, ticket: Ticket) -> u64 {
-        if self.skipped_to.load(Ordering::SeqCst) <= head {
-            return 0;
-        }
-        (head..ticket).filter(|&ticket| self.slot(ticket).look().is_dead_for(ticket)).count() as u64
     }
 
     // ---- looking and taking ------------------------------------------------------------------
@@ -313,8 +208,11 @@ impl<T> BandRing<T> {
         }
     }
 
+    /// The first ticket from `from` on that is published. Looks at each slot once at most: farther
+    /// ahead lies the tail only of a head that has moved meanwhile (R8), which the caller checks.
     fn first_published(&self, from: Ticket, tail: TailWord) -> Option<Ticket> {
-        (from..tail.ticket()).find(|&ticket| self.slot(ticket).look() == SlotWord::full(ticket))
+        let end = tail.ticket().min(from + self.slot_count());
+        (from..end).find(|&ticket| self.slot(ticket).look() == SlotWord::full(ticket))
     }
 
     /// Makes the unpublished tickets before `behind` void, the oldest first. One that is published
@@ -384,8 +282,16 @@ impl<T> BandRing<T> {
 
     /// Whether nothing can be taken now.
     pub(crate) fn is_empty(&self) -> bool {
-        let head = self.look_at_head();
-        self.first_published(head, self.look_at_tail()).is_none()
+        let mut head = self.look_at_head();
+        loop {
+            if self.first_published(head, self.look_at_tail()).is_some() {
+                return false;
+            }
+            match self.look_at_head() {
+                now if now == head => return true,
+                now => head = now,
+            }
+        }
     }
 
     /// Whether nothing can be pushed now; helps a dead head on first.

@@ -81,7 +81,10 @@ impl<T> Slot<T> {
         match self.change(SlotWord::empty(ticket), SlotWord::full(ticket), Ordering::SeqCst) {
             Ok(()) => Published::Yes,
             Err(now) => {
-                debug_assert_eq!(now.phase(), Phase::Void, "{now:?} under the owner of {ticket}");
+                debug_assert!(
+                    now.phase() == Phase::Void && now.is_dead_for(ticket),
+                    "R2: {now:?} under the owner of {ticket}"
+                );
                 self.free_late(slots);
                 Published::Voided
             }
@@ -96,7 +99,8 @@ impl<T> Slot<T> {
     pub(super) unsafe fn take(&self, ticket: Ticket, slots: u64) -> T {
         // SAFETY: R2 makes the caller the owner of the place, and the look that found `Full`
         // acquired the item. It is read once: the ticket is won once.
-        let item = self.item.with(|place| unsafe { place.cast::<T>().read() });
+        // Exclusive though it only reads: what is moved out nobody else may touch.
+        let item = self.item.with_mut(|place| unsafe { place.cast::<T>().read() });
         let (from, to) = (SlotWord::full(ticket), SlotWord::empty(ticket + slots));
         if Fault::FreeByStore.planted() {
             self.word.store(to.bits(), Ordering::Release);
@@ -115,7 +119,7 @@ impl<T> Slot<T> {
     fn free_late(&self, slots: u64) {
         let mut void = self.look();
         loop {
-            debug_assert_eq!(void.phase(), Phase::Void, "only its owner ends a quarantine");
+            debug_assert_eq!(void.phase(), Phase::Void, "R5: only its owner ends a quarantine");
             // ORDERING: E5, as in `take`.
             match self.change(void, SlotWord::empty(void.ticket() + slots), Ordering::Release) {
                 Ok(()) => return,
@@ -132,6 +136,7 @@ impl<T> Slot<T> {
 
     /// Makes `ticket` dead because the slot still belongs to a late thread of an earlier lap.
     pub(super) fn void_for_late_owner(&self, found: SlotWord, ticket: Ticket) {
+        debug_assert!(found.ticket() < ticket && found.phase() != Phase::Empty, "R2: {found:?}");
         // ORDERING: E5. Failing means that the late owner was faster, or another sender; the
         // caller looks again anyway.
         let _ = self.change(found, SlotWord::void(ticket), Ordering::AcqRel);

@@ -7,12 +7,22 @@
 //! makes reads and writes of different threads dependent again.
 
 use loom::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// More threads than a model can afford.
 const THREADS: usize = 4;
 
 loom::thread_local! {
     static ORDINAL: std::cell::Cell<usize> = std::cell::Cell::new(0);
+}
+
+/// Whether words made from now on have shadows. Not the checker's: it is no part of the model.
+static SHADOWED: AtomicBool = AtomicBool::new(true);
+
+/// Whether the words of later model runs have shadows. A model whose words are only written under
+/// a lock, or that would be too big with them, can do without.
+pub fn use_shadows(yes: bool) {
+    SHADOWED.store(yes, Ordering::Relaxed);
 }
 
 /// Says which shadow the calling thread writes. Threads of a model that do not say share one.
@@ -24,22 +34,25 @@ pub fn name_thread(ordinal: usize) {
 pub(crate) struct Word {
     word: AtomicU64,
     /// `None` where a model asks for the checker's own behaviour.
-    shadows: [AtomicU64; THREADS],
+    shadows: Option<[AtomicU64; THREADS]>,
 }
 
 impl Word {
     pub(crate) fn new(value: u64) -> Self {
-        Self { word: AtomicU64::new(value), shadows: std::array::from_fn(|_| AtomicU64::new(0)) }
+        let shadowed = SHADOWED.load(Ordering::Relaxed);
+        let shadows = shadowed.then(|| std::array::from_fn(|_| AtomicU64::new(0)));
+        Self { word: AtomicU64::new(value), shadows }
     }
 
     fn before_read(&self) {
-        let own = ORDINAL.with(std::cell::Cell::get);
-        self.shadows[own].store(0, Ordering::Relaxed);
+        if let Some(shadows) = &self.shadows {
+            shadows[ORDINAL.with(std::cell::Cell::get)].store(0, Ordering::Relaxed);
+        }
     }
 
     fn before_write(&self) {
         let own = ORDINAL.with(std::cell::Cell::get);
-        for (ordinal, shadow) in self.shadows.iter().enumerate() {
+        for (ordinal, shadow) in self.shadows.iter().flatten().enumerate() {
             if ordinal != own {
                 let _ = shadow.load(Ordering::Relaxed);
             }
@@ -65,6 +78,11 @@ impl Word {
     ) -> Result<u64, u64> {
         self.before_write();
         self.word.compare_exchange(from, to, success, failure)
+    }
+
+    pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        self.before_write();
+        self.word.fetch_add(value, order)
     }
 
     pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
