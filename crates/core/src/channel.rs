@@ -256,22 +256,20 @@ impl<T> Shared<T> {
     /// First all seals, then the mark in the presence words: who reads the mark finds every tail
     /// sealed (K1). Done again it changes nothing.
     pub(crate) fn close(&self) -> bool {
-        if self.presence.is_closed() {
-            // Whoever closed it may have been stopped before it told those who wait.
-            self.waiting_senders.tell_all_interested();
-            self.waiting_receivers.tell_all_interested();
-            return false;
-        }
-        if Fault::CloseBeforeSeals.planted() {
+        let mut began = false;
+        if !self.presence.is_closed() {
+            if Fault::CloseBeforeSeals.planted() {
+                self.presence.close(self.rings.len());
+            }
+            for (band, ring) in self.rings.iter().enumerate() {
+                began |= ring.seal() && band == 0;
+            }
             self.presence.close(self.rings.len());
         }
-        let mut began = false;
-        for (band, ring) in self.rings.iter().enumerate() {
-            began |= ring.seal() && band == 0;
-        }
-        self.presence.close(self.rings.len());
-        self.waiting_senders.tell_all();
-        self.waiting_receivers.tell_all();
+        // Also where it was closed before: whoever did that may be stopped just here. No lock is
+        // taken where nobody waits, so one who helps is not held up by one who is stopped.
+        self.waiting_senders.tell_all_interested();
+        self.waiting_receivers.tell_all_interested();
         began
     }
 
@@ -349,8 +347,8 @@ impl<T> fmt::Debug for Shared<T> {
         f.debug_struct("Channel")
             .field("bands", &self.rings.iter().map(fill).collect::<Vec<_>>())
             .field("presence", &self.presence)
-            .field("receivers", &self.waiting_receivers)
-            .field("senders", &self.waiting_senders)
+            .field("receivers", &*self.waiting_receivers)
+            .field("senders", &*self.waiting_senders)
             .finish_non_exhaustive()
     }
 }

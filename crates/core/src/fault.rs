@@ -32,8 +32,6 @@ pub enum Fault {
     EnsureWithoutFence,
     /// The checker sees no order between a mark and the look at the tail (breaks W1).
     ClearWithoutFence,
-    /// The checker sees no order between a publish and a later sweep (breaks S2).
-    SweepWithoutFence,
     /// The checker sees no order between announcing and looking (breaks N1).
     AnnounceWithoutFence,
     /// The checker sees no order between publishing and looking for waiters (breaks N2).

@@ -10,7 +10,7 @@ use crate::band::{BandSet, MAX_BANDS};
 use crate::fault::Fault;
 use crate::presence::{Presence, Snapshot};
 use crate::ring::{BandRing, Evidence, Look};
-use crate::sync::{HANDLE_ORDER, HandleWord, TIDY_PERIOD, model_fence};
+use crate::sync::{HANDLE_ORDER, HandleWord, TIDY_PERIOD};
 
 /// What a sweep came to.
 #[must_use]
@@ -51,8 +51,6 @@ pub(crate) fn sweep<T>(
     }
     let bands = Bands { rings, presence, set };
     loop {
-        // ORDERING: E2, the looks of this sweep come after everything this thread has published.
-        model_fence(Fault::SweepWithoutFence);
         let first = presence.read();
         let swept = if (first.bands() & set).len() <= FEW {
             bands.collect_twice::<FEW>(&first, &mut on_room)

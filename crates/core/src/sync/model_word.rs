@@ -5,6 +5,9 @@
 //! order of the two is not explored. So a word carries a shadow per thread of the model: a read
 //! first writes the shadow of its own thread, a write first reads the shadows of the others. That
 //! makes reads and writes of different threads dependent again.
+//!
+//! The checker honours the one order of SeqCst accesses in some cases and not in others. Here they
+//! are acquire and release only: what needs that order must show a fence (`model_fence`).
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 use std::sync::atomic::AtomicBool;
@@ -61,12 +64,12 @@ impl Word {
 
     pub(crate) fn load(&self, order: Ordering) -> u64 {
         self.before_read();
-        self.word.load(order)
+        self.word.load(if order == Ordering::SeqCst { Ordering::Acquire } else { order })
     }
 
     pub(crate) fn store(&self, value: u64, order: Ordering) {
         self.before_write();
-        self.word.store(value, order);
+        self.word.store(value, if order == Ordering::SeqCst { Ordering::Release } else { order });
     }
 
     pub(crate) fn compare_exchange(
@@ -77,26 +80,36 @@ impl Word {
         failure: Ordering,
     ) -> Result<u64, u64> {
         self.before_write();
-        self.word.compare_exchange(from, to, success, failure)
+        self.word.compare_exchange(
+            from,
+            to,
+            weaker(success),
+            if failure == Ordering::SeqCst { Ordering::Acquire } else { failure },
+        )
     }
 
     pub(crate) fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
         self.before_write();
-        self.word.fetch_add(value, order)
+        self.word.fetch_add(value, weaker(order))
     }
 
     pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
         self.before_write();
-        self.word.fetch_or(bits, order)
+        self.word.fetch_or(bits, weaker(order))
     }
 
     pub(crate) fn fetch_and(&self, bits: u64, order: Ordering) -> u64 {
         self.before_write();
-        self.word.fetch_and(bits, order)
+        self.word.fetch_and(bits, weaker(order))
     }
 
     pub(crate) fn fetch_max(&self, value: u64, order: Ordering) -> u64 {
         self.before_write();
-        self.word.fetch_max(value, order)
+        self.word.fetch_max(value, weaker(order))
     }
+}
+
+/// Of an exchange.
+fn weaker(order: Ordering) -> Ordering {
+    if order == Ordering::SeqCst { Ordering::AcqRel } else { order }
 }
