@@ -20,4 +20,4 @@ pub use history::{Answer, Call, Event, is_linearizable};
 #[cfg(overtake_shuttle)]
 pub use program::{Program, Thread, run_program};
 #[cfg(overtake_shuttle)]
-pub use stopping::{DONE, Stopped, Stopping, VICTIM};
+pub use stopping::{Stopped, Stopping, let_victim_go, stop_victim, victim};

@@ -1,15 +1,32 @@
 //! A scheduler that stops one thread for ever, and the others must finish without it.
 
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 
-/// Which thread is stopped; the model's own thread is number 0. Not the checker's: a model reads it
-/// to know for whom not to wait.
-pub static VICTIM: AtomicUsize = AtomicUsize::new(0);
-/// Set by the model once all others are through: then the victim may go on.
-pub static DONE: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    // Not the checker's: its threads all run on the thread that called it.
+    static VICTIM: Cell<usize> = const { Cell::new(0) };
+    static STOPPED: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Which thread is stopped, for whom a model must not wait. Its own thread is number 0.
+#[must_use]
+pub fn victim() -> usize {
+    VICTIM.get()
+}
+
+/// Said by a model: the victim is stopped now, wherever it is.
+pub fn stop_victim() {
+    STOPPED.set(Some(true));
+}
+
+/// Said by a model once all others are through: the victim may go on.
+pub fn let_victim_go() {
+    STOPPED.set(Some(false));
+}
 
 /// What the runs of one victim and one stop came to.
 #[derive(Debug, Default)]
@@ -64,8 +81,8 @@ impl Stopping {
 impl Scheduler for Stopping {
     fn new_execution(&mut self) -> Option<Schedule> {
         self.runs_left = self.runs_left.checked_sub(1)?;
-        VICTIM.store(self.victim.into(), Ordering::Relaxed);
-        DONE.store(false, Ordering::Relaxed);
+        VICTIM.set(self.victim.into());
+        STOPPED.set(None);
         (self.taken, self.since) = (0, 0);
         // Of sixteen: how often the thread that runs goes on.
         self.stay = [0, 8, 14, 15][self.below(4) as usize];
@@ -78,7 +95,7 @@ impl Scheduler for Stopping {
         current: Option<TaskId>,
         _is_yielding: bool,
     ) -> Option<TaskId> {
-        let stopped = self.taken >= self.stop_after && !DONE.load(Ordering::Relaxed);
+        let stopped = STOPPED.get().unwrap_or(self.taken >= self.stop_after);
         let may_run: Vec<_> = runnable
             .iter()
             .map(|task| task.id())
