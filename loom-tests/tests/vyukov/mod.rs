@@ -4,20 +4,20 @@
 use shuttle::hint::spin_loop;
 use shuttle::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
-pub struct Vyukov {
+pub(super) struct Vyukov {
     head: AtomicUsize,
     tail: AtomicUsize,
     slots: Vec<(AtomicUsize, AtomicU32)>,
 }
 
 impl Vyukov {
-    pub fn new(slots: usize) -> Self {
+    pub(super) fn new(slots: usize) -> Self {
         let slots = (0..slots).map(|at| (AtomicUsize::new(at), AtomicU32::new(0))).collect();
         Self { head: AtomicUsize::new(0), tail: AtomicUsize::new(0), slots }
     }
 
     /// `false` if it is full.
-    pub fn push(&self, item: u32) -> bool {
+    pub(super) fn push(&self, item: u32) -> bool {
         loop {
             let tail = self.tail.load(SeqCst);
             let (sequence, place) = &self.slots[tail % self.slots.len()];
@@ -37,7 +37,7 @@ impl Vyukov {
     }
 
     /// `None` if it is empty.
-    pub fn pop(&self) -> Option<u32> {
+    pub(super) fn pop(&self) -> Option<u32> {
         loop {
             let head = self.head.load(SeqCst);
             let (sequence, place) = &self.slots[head % self.slots.len()];

@@ -146,12 +146,13 @@ impl<T> BandRing<T> {
 
     #[inline]
     fn move_head(&self, from: Ticket, to: Ticket) -> bool {
-        debug_assert!(
-            from < to && to - from <= self.slot_count(),
-            "R6: the head goes {from}..{to}"
-        );
         // ORDERING: E2.
-        self.head.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+        let moved = self.head.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed);
+        debug_assert!(
+            from < to && (moved.is_err() || to - from <= self.slot_count()),
+            "R6, R8: the head went {from}..{to}"
+        );
+        moved.is_ok()
     }
 
     // ---- looking and taking ------------------------------------------------------------------
