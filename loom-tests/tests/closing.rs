@@ -26,13 +26,13 @@ fn close_beside_a_send() {
 /// Checks G4 by C1 and C2: a send beside `close` is refused, or its item is received.
 #[test]
 fn an_accepted_item_is_received_before_closed() {
-    check("an_accepted_item_is_received_before_closed", 2, close_beside_a_send);
+    check("an_accepted_item_is_received_before_closed", 3, close_beside_a_send);
     assert_eq!(GOT_IN.all(), [false, true]);
 }
 
 #[test]
 fn receiver_believes_the_closed_flag() {
-    must_fail("receiver_believes_the_closed_flag", Fault::TrustUnpublished, 2, close_beside_a_send);
+    must_fail("receiver_believes_the_closed_flag", Fault::TrustUnpublished, 3, close_beside_a_send);
 }
 
 fn last_sender_goes_after_a_send() {
@@ -246,7 +246,7 @@ fn refused_send_beside_a_close() {
 /// Checks G3: a receiver of a drained band is not held up by what is in others.
 #[test]
 fn a_receiver_of_a_drained_band_is_closed() {
-    check("a_receiver_of_a_drained_band_is_closed", 2, refused_send_beside_a_close);
+    check("a_receiver_of_a_drained_band_is_closed", 3, refused_send_beside_a_close);
 }
 
 // ---- the last receiver goes --------------------------------------------------------------------
@@ -271,6 +271,6 @@ fn last_receiver_goes_beside_a_send() {
 /// does not stay inside for as long as a sender lives.
 #[test]
 fn no_item_outlives_the_last_receiver() {
-    check("no_item_outlives_the_last_receiver", 2, last_receiver_goes_beside_a_send);
+    check("no_item_outlives_the_last_receiver", 3, last_receiver_goes_beside_a_send);
     assert_eq!(SENT.all(), [false, true]);
 }
