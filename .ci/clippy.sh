@@ -5,3 +5,5 @@ cd "$(dirname "$0")/.."
 cargo clippy --workspace --all-targets --locked -- -D warnings
 RUSTFLAGS="--cfg overtake_loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom" \
   cargo clippy -p overtake-core -p overtake-loom-tests --lib --tests --locked -- -D warnings
+RUSTFLAGS="--cfg overtake_shuttle" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-shuttle" \
+  cargo clippy -p overtake-core -p overtake-loom-tests --lib --tests --locked -- -D warnings

@@ -53,6 +53,10 @@ struct State {
 }
 
 /// Whether some order of `events` explains all answers of a channel with these capacities.
+///
+/// # Panics
+///
+/// If there are more than 64 events.
 #[must_use]
 pub fn is_linearizable(capacities: &[usize], events: &[Event]) -> bool {
     assert!(events.len() <= 64, "a set of events is a word");

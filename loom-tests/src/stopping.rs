@@ -65,7 +65,7 @@ impl Stopping {
         runs: usize,
         outcome: Arc<Stopped>,
     ) -> Self {
-        let random = 0x9e37_79b9_7f4a_7c15 ^ ((victim as u64) << 32 | stop_after as u64 + 1);
+        let random = 0x9e37_79b9_7f4a_7c15 ^ (((victim as u64) << 32) | (stop_after as u64 + 1));
         let (runs_left, victim) = (runs, TaskId::from(victim));
         Self { victim, stop_after, bound, runs_left, random, outcome, taken: 0, since: 0, stay: 0 }
     }

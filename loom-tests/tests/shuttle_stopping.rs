@@ -116,7 +116,11 @@ fn one_contended_band() {
     let (tx, rx) = bounded(&[CAPACITY; 1]);
     let send = |tx: &Sender<u32>| -> Body {
         let tx = tx.clone();
-        Box::new(move || (0..4).for_each(|item| drop(tx.try_send(0, item))))
+        Box::new(move || {
+            for item in 0..4 {
+                let _ = tx.try_send(0, item);
+            }
+        })
     };
     let threads = vec![send(&tx), send(&tx), receiver(&rx)];
     run_all(threads, || probe(&tx, &rx));
@@ -132,7 +136,7 @@ fn nor_in_one_contended_band() {
 fn close_beside_all() {
     let (tx, rx) = bounded(&[CAPACITY; 2]);
     let closer = rx.clone();
-    let closer: Body = Box::new(move || drop(closer.close()));
+    let closer: Body = Box::new(move || assert!(closer.close() || closer.is_closed()));
     let threads = vec![sender(&tx), receiver(&rx), closer];
     run_all(threads, || {
         rx.close();
@@ -163,7 +167,10 @@ fn last_handles_go() {
         let _ = rx.try_recv();
         drop(rx);
     });
-    let last: Body = Box::new(move || drop((tx.try_send(1, 7), tx)));
+    let last: Body = Box::new(move || {
+        let _ = tx.try_send(1, 7);
+        drop(tx);
+    });
     run_all(vec![sends, receives, last], || ());
 }
 

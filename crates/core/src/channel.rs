@@ -214,7 +214,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// W3: whether an announced receiver has nothing better to do than to park. A published item
+    /// A3: whether an announced receiver has nothing better to do than to park. A published item
     /// whose bit is not set is not there for a sweep either; its sender tells once it has set it.
     fn nothing_to_do(&self, set: BandSet, started_at: u64) -> bool {
         let present = self.presence.read().bands() & set;
@@ -223,7 +223,7 @@ impl<T> Shared<T> {
             && self.epoch() == started_at
     }
 
-    /// W5: one more try; `Timeout` where there is nothing yet.
+    /// A5: one more try; `Timeout` where there is nothing yet.
     fn after_waiting(
         &self,
         set: BandSet,

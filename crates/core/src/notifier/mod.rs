@@ -37,7 +37,7 @@ impl Notifier {
         Self { interest: Word::new(0), list: Mutex::new(List::default()) }
     }
 
-    /// W1 and W2: waits for the bands of `set` from now on. The caller must look once more before
+    /// A1 and A2: waits for the bands of `set` from now on. The caller must look once more before
     /// it parks. `seniority` is that of an earlier announcement of the same wait.
     pub(crate) fn announce(&self, set: BandSet, seniority: Option<u64>) -> Waiter<'_> {
         let mut list = lock(&self.list);

@@ -84,7 +84,7 @@ impl<'a> Waiter<'a> {
         self.seniority
     }
 
-    /// W4: sleeps until told or until the deadline.
+    /// A4: sleeps until told or until the deadline.
     pub(crate) fn park(&self, deadline: Deadline) -> Woken {
         self.cell.as_ref().map_or(Woken::TimedOut, |cell| cell.sleep(deadline))
     }
