@@ -216,6 +216,18 @@ fn receiver_parks_in_a_sealed_channel() {
     );
 }
 
+/// Checks G3, edge E7: nor does one that waits for no band at all.
+#[test]
+fn close_wakes_a_receiver_without_bands() {
+    check("close_wakes_a_receiver_without_bands", 3, || {
+        let (tx, rx) = bounded::<u8>(&[1]);
+        let rx = rx.only(BandSet::EMPTY);
+        let receiver = spawn(1, move || (rx.recv(), rx));
+        tx.close();
+        assert_eq!(receiver.join().unwrap().0, Err(RecvError::Closed));
+    });
+}
+
 fn close_beside_a_waiting_sender() {
     let (tx, rx) = bounded(&[1]);
     tx.try_send(0, 1).unwrap();

@@ -268,8 +268,8 @@ impl<T> Shared<T> {
         }
         // Also where it was closed before: whoever did that may be stopped just here. No lock is
         // taken where nobody waits, so one who helps is not held up by one who is stopped.
-        self.waiting_senders.tell_all_interested();
-        self.waiting_receivers.tell_all_interested();
+        self.waiting_senders.tell_all_who_wait();
+        self.waiting_receivers.tell_all_who_wait();
         began
     }
 

@@ -14,6 +14,8 @@ pub(crate) use waiter::{Told, Waiter, Woken};
 pub(crate) struct Notifier {
     /// Bit `b` is set while somebody announced waits for band `b`. Written under the lock.
     interest: Word,
+    /// How many have announced: one who waits for no band has no bit. Written under the lock.
+    announced: Word,
     list: Mutex<List>,
 }
 
@@ -34,7 +36,7 @@ struct Entry {
 
 impl Notifier {
     pub(crate) fn new() -> Self {
-        Self { interest: Word::new(0), list: Mutex::new(List::default()) }
+        Self { interest: Word::new(0), announced: Word::new(0), list: Mutex::new(List::default()) }
     }
 
     /// A1 and A2: waits for the bands of `set` from now on. The caller must look once more before
@@ -81,11 +83,11 @@ impl Notifier {
         entry.cell.wake();
     }
 
-    /// Tells everybody who waits for a band now to look at everything. One load where nobody does.
-    pub(crate) fn tell_all_interested(&self) {
+    /// As [`tell_all`](Self::tell_all), and takes no lock where nobody waits.
+    pub(crate) fn tell_all_who_wait(&self) {
         // ORDERING: E7, as in `tell_one`.
         model_fence(Fault::TellWithoutFence);
-        if !self.interest().is_empty() {
+        if self.announced.load(Ordering::SeqCst) != 0 {
             self.tell_all();
         }
     }
@@ -132,6 +134,7 @@ impl Notifier {
         let union = list.waiting.iter().fold(BandSet::EMPTY, |union, entry| union | entry.set);
         // ORDERING: E7. The list itself is read under its lock.
         self.interest.store(union.bits(), Ordering::SeqCst);
+        self.announced.store(list.waiting.len() as u64, Ordering::SeqCst);
     }
 }
 
