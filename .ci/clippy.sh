@@ -3,5 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo clippy --workspace --all-targets --locked -- -D warnings
-RUSTFLAGS="--cfg overtake_loom" CARGO_TARGET_DIR=target-loom \
+RUSTFLAGS="--cfg overtake_loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom" \
+  cargo clippy -p overtake-core -p overtake-loom-tests --lib --tests --locked -- -D warnings
+RUSTFLAGS="--cfg overtake_shuttle" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-shuttle" \
   cargo clippy -p overtake-core -p overtake-loom-tests --lib --tests --locked -- -D warnings

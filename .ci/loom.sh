@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
-RUSTFLAGS="--cfg overtake_loom" CARGO_TARGET_DIR=target-loom \
+RUSTFLAGS="--cfg overtake_loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}-loom" \
     cargo test --profile loom -p overtake-loom-tests -- --nocapture --test-threads=1 2>&1 | tee "$said"
 
 failed=0

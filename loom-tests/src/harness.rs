@@ -6,7 +6,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use overtake_core::internals::Fault;
+use loom::thread::JoinHandle;
+use overtake_core::internals::{Fault, name_thread, use_shadows};
 
 /// Names the mutant that a child process is to run.
 const MUTANT: &str = "OVERTAKE_MUTANT";
@@ -17,7 +18,19 @@ const MUTANT: &str = "OVERTAKE_MUTANT";
 ///
 /// If an execution panics, deadlocks, or leaks.
 pub fn check(name: &str, bound: usize, body: fn()) -> usize {
-    let executions = explore(bound, body);
+    let executions = explore(bound, true, body);
+    println!("model {name}: {executions} executions");
+    executions
+}
+
+/// As [`check`], but the words have no shadows: for a scenario that is about the notifiers, whose
+/// words are written under a lock, and would be too big otherwise. Its mutants show that it sees.
+///
+/// # Panics
+///
+/// As [`check`].
+pub fn check_plain(name: &str, bound: usize, body: fn()) -> usize {
+    let executions = explore(bound, false, body);
     println!("model {name}: {executions} executions");
     executions
 }
@@ -32,9 +45,22 @@ pub fn check(name: &str, bound: usize, body: fn()) -> usize {
 ///
 /// If every execution survives: then the model does not see what it is there for.
 pub fn must_fail(name: &str, fault: Fault, bound: usize, body: fn()) {
+    fail_as_asked(name, fault, bound, true, body);
+}
+
+/// As [`must_fail`], for a scenario that [`check_plain`] explores.
+///
+/// # Panics
+///
+/// As [`must_fail`].
+pub fn must_fail_plain(name: &str, fault: Fault, bound: usize, body: fn()) {
+    fail_as_asked(name, fault, bound, false, body);
+}
+
+fn fail_as_asked(name: &str, fault: Fault, bound: usize, shadows: bool, body: fn()) {
     if env::var_os(MUTANT).is_some_and(|mutant| mutant == name) {
         Fault::plant(Some(fault));
-        explore(bound, body);
+        explore(bound, shadows, body);
         return;
     }
     let child = Command::new(env::current_exe().expect("a test binary has a path"))
@@ -50,11 +76,23 @@ pub fn must_fail(name: &str, fault: Fault, bound: usize, body: fn()) {
     }
 }
 
-fn explore(bound: usize, body: fn()) -> usize {
+/// Starts a thread of a model; `ordinal`, counted from 1, tells it from the others, so that the
+/// search sees what it reads before it writes. The model's own thread is number 0.
+pub fn spawn<R: 'static>(ordinal: usize, body: impl FnOnce() -> R + 'static) -> JoinHandle<R> {
+    loom::thread::spawn(move || {
+        name_thread(ordinal);
+        body()
+    })
+}
+
+fn explore(bound: usize, shadows: bool, body: fn()) -> usize {
+    use_shadows(shadows);
     let executions = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&executions);
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(bound);
+    // Shadows are branches too. What still runs out of them waits in a loop for another thread.
+    builder.max_branches = 10_000;
     builder.check(move || {
         counted.fetch_add(1, Ordering::Relaxed);
         body();

@@ -76,8 +76,7 @@ fn a_load_before_the_write_blinds_the_search() {
     assert_eq!(SEEN.all(), [0]);
 }
 
-/// A compare-exchange in the place of that load does not blind it, even where it fails: this is
-/// how the gate is written.
+/// A compare-exchange in the place of that load does not blind it, even where it fails.
 #[test]
 fn a_failed_exchange_before_the_write_does_not_blind_it() {
     static SEEN: Seen<usize> = Seen::new();
@@ -90,6 +89,26 @@ fn a_failed_exchange_before_the_write_does_not_blind_it() {
             theirs.store(1, Ordering::SeqCst);
         });
         SEEN.add(word.load(Ordering::SeqCst));
+        writer.join().unwrap();
+    });
+    assert_eq!(SEEN.all(), [0, 1]);
+}
+
+/// Where the reader writes a shadow before it reads, and the writer reads that shadow before it
+/// writes, the search sees both orders: this is what the words of the core do.
+#[test]
+fn a_shadow_ends_the_blindness() {
+    static SEEN: Seen<usize> = Seen::new();
+    check("a_shadow_ends_the_blindness", 3, || {
+        let words = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+        let theirs = Arc::clone(&words);
+        let writer = thread::spawn(move || {
+            theirs.0.load(Ordering::SeqCst);
+            theirs.1.load(Ordering::Relaxed);
+            theirs.0.store(1, Ordering::SeqCst);
+        });
+        words.1.store(0, Ordering::Relaxed);
+        SEEN.add(words.0.load(Ordering::SeqCst));
         writer.join().unwrap();
     });
     assert_eq!(SEEN.all(), [0, 1]);

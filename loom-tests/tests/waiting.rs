@@ -4,17 +4,16 @@
 //! alive to the end, because closing wakes everybody and would hide it.
 #![cfg(overtake_loom)]
 
-use loom::thread;
 use overtake_core::internals::Fault;
 use overtake_core::{BandSet, RecvError, RecvTimeoutError, SendTimeoutError, bounded};
-use overtake_loom_tests::{Seen, check, must_fail};
+use overtake_loom_tests::{Seen, check, check_plain, must_fail, must_fail_plain, spawn};
 use std::time::Duration;
 
 // ---- N1 and N2: an item, and who waits for it ------------------------------------------------
 
 fn receiver_meets_item() {
     let (tx, rx) = bounded(&[1]);
-    let receiver = thread::spawn(move || (rx.recv(), rx));
+    let receiver = spawn(1, move || (rx.recv(), rx));
     tx.try_send(0, 7).unwrap();
     assert_eq!(receiver.join().unwrap().0, Ok(7));
 }
@@ -40,7 +39,7 @@ fn sender_wakes_before_it_publishes() {
 fn sender_meets_room() {
     let (tx, rx) = bounded(&[1]);
     tx.try_send(0, 1).unwrap();
-    let sender = thread::spawn(move || (tx.send(0, 2), tx));
+    let sender = spawn(1, move || (tx.send(0, 2), tx));
     assert_eq!(rx.try_recv(), Ok(1));
     assert_eq!(sender.join().unwrap().0, Ok(()));
     assert_eq!(rx.try_recv(), Ok(2));
@@ -62,11 +61,41 @@ fn receiver_frees_room_in_silence() {
     must_fail("receiver_frees_room_in_silence", Fault::RoomWithoutWake, 3, sender_meets_room);
 }
 
+#[test]
+fn receiver_looks_before_it_is_seen() {
+    must_fail(
+        "receiver_looks_before_it_is_seen",
+        Fault::AnnounceWithoutFence,
+        3,
+        receiver_meets_item,
+    );
+}
+
+#[test]
+fn sender_looks_for_waiters_too_early() {
+    must_fail(
+        "sender_looks_for_waiters_too_early",
+        Fault::TellWithoutFence,
+        3,
+        receiver_meets_item,
+    );
+}
+
+#[test]
+fn receiver_looks_for_waiters_too_early() {
+    must_fail(
+        "receiver_looks_for_waiters_too_early",
+        Fault::TellWithoutFence,
+        3,
+        sender_meets_room,
+    );
+}
+
 // ---- N2: both sides block in turn --------------------------------------------------------------
 
 fn ping_pong() {
     let (tx, rx) = bounded(&[1]);
-    let sender = thread::spawn(move || {
+    let sender = spawn(1, move || {
         assert_eq!((tx.send(0, 1), tx.send(0, 2)), (Ok(()), Ok(())));
         tx
     });
@@ -77,7 +106,7 @@ fn ping_pong() {
 /// Checks G3 and FIFO: two items through one place, where each side may have to wait.
 #[test]
 fn two_items_pass_through_one_place() {
-    check("two_items_pass_through_one_place", 2, ping_pong);
+    check_plain("two_items_pass_through_one_place", 2, ping_pong);
 }
 
 // ---- N3: a wake is used or passed on -----------------------------------------------------------
@@ -91,8 +120,8 @@ fn told_of_one_band_takes_from_another() {
     let (tx, both) = bounded(&[1, 2]);
     let lower = both.clone().only(BandSet::only(1));
     let sender = tx.clone();
-    let lower = thread::spawn(move || (lower.recv(), lower));
-    let sender = thread::spawn(move || {
+    let lower = spawn(1, move || (lower.recv(), lower));
+    let sender = spawn(2, move || {
         sender.try_send(1, "bulk").unwrap();
         sender.try_send(0, "urgent").unwrap();
     });
@@ -108,13 +137,13 @@ fn told_of_one_band_takes_from_another() {
 /// Checks G3 by N3: a wake for a band one has not taken from reaches the next who has it.
 #[test]
 fn a_wake_for_another_band_is_passed_on() {
-    check("a_wake_for_another_band_is_passed_on", 2, told_of_one_band_takes_from_another);
+    check_plain("a_wake_for_another_band_is_passed_on", 2, told_of_one_band_takes_from_another);
     assert_eq!(FIRST.all(), ["bulk", "urgent"]);
 }
 
 #[test]
 fn receiver_keeps_the_wake_it_did_not_use() {
-    must_fail(
+    must_fail_plain(
         "receiver_keeps_the_wake_it_did_not_use",
         Fault::SwallowWake,
         2,
@@ -126,8 +155,8 @@ fn two_senders_meet_one_room_each() {
     let (tx, rx) = bounded(&[1]);
     tx.try_send(0, 0).unwrap();
     let second = tx.clone();
-    let first = thread::spawn(move || (tx.send(0, 1), tx));
-    let second = thread::spawn(move || (second.send(0, 2), second));
+    let first = spawn(1, move || (tx.send(0, 1), tx));
+    let second = spawn(2, move || (second.send(0, 2), second));
     assert_eq!(rx.recv(), Ok(0));
     let rest = rx.recv().unwrap() + rx.recv().unwrap();
     assert_eq!(rest, 3);
@@ -138,14 +167,14 @@ fn two_senders_meet_one_room_each() {
 /// Checks G3 by N3 for senders: two that wait for the same room both get in, one after the other.
 #[test]
 fn two_senders_share_one_place() {
-    check("two_senders_share_one_place", 2, two_senders_meet_one_room_each);
+    check_plain("two_senders_share_one_place", 1, two_senders_meet_one_room_each);
 }
 
 fn two_receivers_meet_two_items() {
     let (tx, rx) = bounded(&[2]);
     let other = rx.clone();
-    let other = thread::spawn(move || (other.recv(), other));
-    let sender = thread::spawn(move || {
+    let other = spawn(1, move || (other.recv(), other));
+    let sender = spawn(2, move || {
         assert_eq!((tx.try_send(0, 1), tx.try_send(0, 2)), (Ok(()), Ok(())));
         tx
     });
@@ -157,7 +186,7 @@ fn two_receivers_meet_two_items() {
 /// Checks G3 by N3: two items for two receivers, whoever is told of which.
 #[test]
 fn two_items_reach_two_receivers() {
-    check("two_items_reach_two_receivers", 2, two_receivers_meet_two_items);
+    check_plain("two_items_reach_two_receivers", 2, two_receivers_meet_two_items);
 }
 
 // ---- deadlines that have passed ----------------------------------------------------------------
@@ -168,7 +197,7 @@ static RECEIVE_EXPIRED: Seen<bool> = Seen::new();
 fn expired_receiver_meets_item() {
     let (tx, rx) = bounded(&[1]);
     let hasty = rx.clone();
-    let hasty = thread::spawn(move || hasty.recv_timeout(Duration::ZERO));
+    let hasty = spawn(1, move || hasty.recv_timeout(Duration::ZERO));
     tx.try_send(0, 7).unwrap();
     let received = hasty.join().unwrap();
     RECEIVE_EXPIRED.add(received.is_err());
@@ -192,8 +221,8 @@ fn a_timed_out_receive_loses_no_item() {
 fn expired_receiver_beside_a_patient_one() {
     let (tx, rx) = bounded(&[1]);
     let hasty = rx.clone();
-    let hasty = thread::spawn(move || hasty.recv_timeout(Duration::ZERO));
-    let sender = thread::spawn(move || (tx.try_send(0, 7).unwrap(), tx));
+    let hasty = spawn(1, move || hasty.recv_timeout(Duration::ZERO));
+    let sender = spawn(2, move || (tx.try_send(0, 7).unwrap(), tx));
     let tx = match rx.recv_timeout(Duration::ZERO) {
         Ok(_) => {
             assert_eq!(hasty.join().unwrap(), Err(RecvTimeoutError::Timeout));
@@ -208,7 +237,11 @@ fn expired_receiver_beside_a_patient_one() {
 /// Checks G3 and G4: two expired receives and a send; the item goes to one of them, or stays.
 #[test]
 fn expired_receivers_leave_the_item_to_one() {
-    check("expired_receivers_leave_the_item_to_one", 2, expired_receiver_beside_a_patient_one);
+    check_plain(
+        "expired_receivers_leave_the_item_to_one",
+        2,
+        expired_receiver_beside_a_patient_one,
+    );
 }
 
 /// Whether the send timed out.
@@ -217,7 +250,7 @@ static SEND_EXPIRED: Seen<bool> = Seen::new();
 fn expired_sender_meets_room() {
     let (tx, rx) = bounded(&[1]);
     tx.try_send(0, 1).unwrap();
-    let sender = thread::spawn(move || (tx.send_timeout(0, 2, Duration::ZERO), tx));
+    let sender = spawn(1, move || (tx.send_timeout(0, 2, Duration::ZERO), tx));
     assert_eq!(rx.try_recv(), Ok(1));
     let (sent, _tx) = sender.join().unwrap();
     SEND_EXPIRED.add(sent.is_err());
@@ -246,7 +279,7 @@ static SEEN_WAITING: Seen<bool> = Seen::new();
 fn release_of_a_waiting_receiver() {
     let (tx, rx) = bounded(&[1]);
     let waiting = rx.clone();
-    let waiting = thread::spawn(move || waiting.recv());
+    let waiting = spawn(1, move || waiting.recv());
     let seen_waiting = format!("{rx:?}").contains("receivers: Notifier(waited for: {0})");
     SEEN_WAITING.add(seen_waiting);
     if seen_waiting {
@@ -281,7 +314,7 @@ static TOOK: Seen<bool> = Seen::new();
 fn release_beside_an_item() {
     let (tx, rx) = bounded(&[1]);
     let waiting = rx.clone();
-    let waiting = thread::spawn(move || waiting.recv());
+    let waiting = spawn(1, move || waiting.recv());
     tx.try_send(0, 7).unwrap();
     rx.release();
     let received = waiting.join().unwrap();

@@ -1,4 +1,4 @@
-//! The channel: the only place where rings, gate and notifiers meet.
+//! The channel: the only place where rings, presence and notifiers meet.
 
 use std::any::Any;
 use std::fmt;
@@ -9,20 +9,20 @@ use crate::band::BandSet;
 use crate::deadline::Deadline;
 use crate::error::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 use crate::fault::Fault;
-use crate::gate::{Gate, Left};
 use crate::notifier::{Notifier, Told, Woken};
-use crate::ring::BandRing;
-use crate::sweep::take_first;
-use crate::sync::{AtomicU64, AtomicUsize, Ordering, panicking};
+use crate::presence::Presence;
+use crate::ring::{BandRing, PushError};
+use crate::sweep::{Idle, Swept, sweep};
+use crate::sync::{AtomicUsize, CachePadded, Ordering, Word, panicking, yield_now};
 
 /// What all handles of a channel share.
 pub(crate) struct Shared<T> {
     rings: Box<[BandRing<T>]>,
-    gate: Gate,
-    waiting_receivers: Notifier,
-    waiting_senders: Notifier,
+    presence: Presence,
+    waiting_receivers: CachePadded<Notifier>,
+    waiting_senders: CachePadded<Notifier>,
     /// Counts the releases. A receiver returns `Released` when it changes while it waits.
-    epoch: AtomicU64,
+    epoch: Word,
     senders: AtomicUsize,
     receivers: AtomicUsize,
 }
@@ -30,11 +30,11 @@ pub(crate) struct Shared<T> {
 impl<T> Shared<T> {
     pub(crate) fn new(rings: Box<[BandRing<T>]>) -> Self {
         Self {
+            presence: Presence::new(rings.len()),
             rings,
-            gate: Gate::new(),
-            waiting_receivers: Notifier::new(),
-            waiting_senders: Notifier::new(),
-            epoch: AtomicU64::new(0),
+            waiting_receivers: CachePadded::new(Notifier::new()),
+            waiting_senders: CachePadded::new(Notifier::new()),
+            epoch: Word::new(0),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
         }
@@ -52,40 +52,53 @@ impl<T> Shared<T> {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.gate.is_closed()
+        self.presence.is_closed()
     }
 
     // ---- sending -------------------------------------------------------------------------
 
+    #[inline]
     #[track_caller]
     pub(crate) fn try_send(&self, band: usize, item: T) -> Result<(), TrySendError<T>> {
         let ring = self.ring(band);
-        if !self.gate.enter() {
-            return Err(TrySendError::Closed(item));
-        }
         if Fault::WakeBeforePublish.planted() {
             self.waiting_receivers.tell_one(band);
         }
-        let pushed = ring.push(item);
-        if pushed.is_ok() && !Fault::WakeBeforePublish.planted() {
-            self.waiting_receivers.tell_one(band);
+        match ring.push(item, |tickets| self.room_came(band, tickets)) {
+            Ok(()) => {
+                self.presence.ensure(band);
+                // After `ensure`: a receiver that is woken finds the bit.
+                if !Fault::WakeBeforePublish.planted() {
+                    self.waiting_receivers.tell_one(band);
+                }
+                Ok(())
+            }
+            Err(PushError::Full(item, _)) => Err(TrySendError::Full(item)),
+            Err(PushError::Sealed(item)) => {
+                if !Fault::CloseWithoutHelp.planted() {
+                    self.close();
+                }
+                Err(TrySendError::Closed(item))
+            }
         }
-        if self.gate.leave() == Left::Sealing {
-            self.after_sealing();
-        }
-        pushed.map_err(TrySendError::Full)
     }
 
-    /// The last send is through a closed gate: now receivers may answer `Closed`, and without
-    /// receivers what it pushed is nobody's.
-    #[cold]
-    fn after_sealing(&self) {
-        self.waiting_receivers.tell_all();
-        // ORDERING: E3, pairs with the decrement in `drop_receiver`: either this load sees zero,
-        // or the discarding there comes after the push here.
-        if self.receivers.load(Ordering::SeqCst) == 0 {
-            self.discard_all();
+    /// The head of `band` passed so many tickets: so many senders may have room.
+    #[inline]
+    fn room_came(&self, band: usize, tickets: u64) {
+        if Fault::RoomWithoutWake.planted() {
+            return;
         }
+        for _ in 0..tickets {
+            if !self.waiting_senders.tell_one(band) {
+                break;
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn is_full_now(&self, band: usize) -> bool {
+        self.ring(band).is_full(|tickets| self.room_came(band, tickets))
     }
 
     #[track_caller]
@@ -113,60 +126,72 @@ impl<T> Shared<T> {
         loop {
             let waiter = self.waiting_senders.announce(BandSet::only(band), seniority);
             seniority = Some(waiter.seniority());
-            let must_park = Fault::ParkWithoutLook.planted()
-                || (self.ring(band).is_full() && !self.is_closed());
+            let must_park =
+                Fault::ParkWithoutLook.planted() || (self.is_full_now(band) && !self.is_closed());
             let timed_out = must_park && waiter.park(deadline) == Woken::TimedOut;
             // N3: the try is what uses a wake. To pass one on after it would tell two of one room.
             let _ = waiter.leave();
             item = match self.try_send(band, item) {
                 Ok(()) => return Ok(()),
                 Err(TrySendError::Closed(item)) => return Err(SendTimeoutError::Closed(item)),
-                Err(TrySendError::Full(item)) if timed_out => {
+                Err(TrySendError::Full(item))
+                    if timed_out || (!must_park && deadline.has_passed()) =>
+                {
                     return Err(SendTimeoutError::Timeout(item));
                 }
                 Err(TrySendError::Full(item)) => item,
             };
+            if !must_park {
+                // Full for another reason than want of room: stopped threads hold all slots. No
+                // wake will tell when that ends.
+                yield_now();
+            }
         }
     }
 
     // ---- receiving -----------------------------------------------------------------------
 
-    fn take(&self, set: BandSet) -> Option<(usize, T)> {
-        let taken = take_first(&self.rings, set)?;
-        if !Fault::RoomWithoutWake.planted() {
-            self.waiting_senders.tell_one(taken.0);
+    #[inline]
+    fn sweep(&self, set: BandSet, idle: &Idle) -> Swept<T> {
+        let on_room = |band, tickets| self.room_came(band, tickets);
+        let swept = sweep(&self.rings, &self.presence, set, idle, on_room);
+        if matches!(swept, Swept::Closed) {
+            // Whoever answers `Closed` sees the close through, should its caller be stopped.
+            self.close();
         }
-        Some(taken)
+        swept
     }
 
-    pub(crate) fn try_recv(&self, set: BandSet) -> Result<(usize, T), TryRecvError> {
-        if let Some(taken) = self.take(set) {
-            return Ok(taken);
+    #[inline]
+    pub(crate) fn try_recv(&self, set: BandSet, idle: &Idle) -> Result<(usize, T), TryRecvError> {
+        match self.sweep(set, idle) {
+            Swept::Item(band, item) => Ok((band, item)),
+            Swept::Empty => Err(TryRecvError::Empty),
+            Swept::Closed => Err(TryRecvError::Closed),
         }
-        if Fault::CloseByFlag.planted() {
-            return Err(if self.is_closed() { TryRecvError::Closed } else { TryRecvError::Empty });
-        }
-        if !self.gate.is_sealed() {
-            return Err(TryRecvError::Empty);
-        }
-        // C1: the sweep above may be older than the last push. Nothing is newer than this one.
-        self.take(set).ok_or(TryRecvError::Closed)
     }
 
+    #[inline]
     pub(crate) fn recv(
         &self,
         set: BandSet,
+        idle: &Idle,
         deadline: Deadline,
     ) -> Result<(usize, T), RecvTimeoutError> {
-        match self.try_recv(set) {
+        match self.try_recv(set, idle) {
             Ok(taken) => Ok(taken),
             Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-            Err(TryRecvError::Empty) => self.recv_slow(set, deadline),
+            Err(TryRecvError::Empty) => self.recv_slow(set, idle, deadline),
         }
     }
 
     #[cold]
-    fn recv_slow(&self, set: BandSet, deadline: Deadline) -> Result<(usize, T), RecvTimeoutError> {
+    fn recv_slow(
+        &self,
+        set: BandSet,
+        idle: &Idle,
+        deadline: Deadline,
+    ) -> Result<(usize, T), RecvTimeoutError> {
         let set = set & BandSet::below(self.rings.len());
         let mut started_at = self.epoch();
         let mut seniority = None;
@@ -179,7 +204,7 @@ impl<T> Shared<T> {
             let must_park = Fault::ParkWithoutLook.planted() || self.nothing_to_do(set, started_at);
             let timed_out = must_park && waiter.park(deadline) == Woken::TimedOut;
             let told = waiter.leave();
-            let received = self.after_waiting(set, started_at);
+            let received = self.after_waiting(set, idle, started_at);
             self.pass_on_item(told);
             match received {
                 Ok(taken) => return Ok(taken),
@@ -189,19 +214,26 @@ impl<T> Shared<T> {
         }
     }
 
-    /// W3: whether an announced receiver has nothing better to do than to park.
+    /// A3: whether an announced receiver has nothing better to do than to park. A published item
+    /// whose bit is not set is not there for a sweep either; its sender tells once it has set it.
     fn nothing_to_do(&self, set: BandSet, started_at: u64) -> bool {
-        set.iter().all(|band| self.rings[band].is_empty())
-            && !self.gate.is_sealed()
+        let present = self.presence.read().bands() & set;
+        present.iter().all(|band| self.rings[band].is_empty())
+            && !self.presence.is_closed()
             && self.epoch() == started_at
     }
 
-    /// W5: one more try; `Timeout` where there is nothing yet.
-    fn after_waiting(&self, set: BandSet, started_at: u64) -> Result<(usize, T), RecvTimeoutError> {
+    /// A5: one more try; `Timeout` where there is nothing yet.
+    fn after_waiting(
+        &self,
+        set: BandSet,
+        idle: &Idle,
+        started_at: u64,
+    ) -> Result<(usize, T), RecvTimeoutError> {
         if self.epoch() != started_at {
             return Err(RecvTimeoutError::Released);
         }
-        self.try_recv(set).map_err(|error| match error {
+        self.try_recv(set, idle).map_err(|error| match error {
             TryRecvError::Empty => RecvTimeoutError::Timeout,
             TryRecvError::Closed => RecvTimeoutError::Closed,
         })
@@ -219,23 +251,36 @@ impl<T> Shared<T> {
 
     // ---- closing and releasing -----------------------------------------------------------
 
+    /// Sees a close through, whoever began it. Says whether this call was the first to begin.
+    ///
+    /// First all seals, then the mark in the presence words: who reads the mark finds every tail
+    /// sealed (K1). Done again it changes nothing.
     pub(crate) fn close(&self) -> bool {
-        let closed_now = self.gate.close();
-        if closed_now {
-            self.waiting_senders.tell_all();
-            self.waiting_receivers.tell_all();
+        let mut began = false;
+        if !self.presence.is_closed() {
+            if Fault::CloseBeforeSeals.planted() {
+                self.presence.close(self.rings.len());
+            }
+            for (band, ring) in self.rings.iter().enumerate() {
+                began |= ring.seal() && band == 0;
+            }
+            self.presence.close(self.rings.len());
         }
-        closed_now
+        // Also where it was closed before: whoever did that may be stopped just here. No lock is
+        // taken where nobody waits, so one who helps is not held up by one who is stopped.
+        self.waiting_senders.tell_all_who_wait();
+        self.waiting_receivers.tell_all_who_wait();
+        began
     }
 
     pub(crate) fn release(&self) {
-        // ORDERING: E4, before the telling: who is told, or announces later, sees the new epoch.
+        // ORDERING: E8, before the telling: who is told, or announces later, sees the new epoch.
         self.epoch.fetch_add(1, Ordering::SeqCst);
         self.waiting_receivers.tell_all();
     }
 
     fn epoch(&self) -> u64 {
-        // ORDERING: E4.
+        // ORDERING: E8.
         self.epoch.load(Ordering::SeqCst)
     }
 
@@ -244,7 +289,8 @@ impl<T> Shared<T> {
     #[cold]
     fn discard_all(&self) {
         let mut first_panic: Option<Box<dyn Any + Send>> = None;
-        while let Some((_, item)) = take_first(&self.rings, BandSet::ALL) {
+        let idle = Idle::new();
+        while let Swept::Item(_, item) = self.sweep(BandSet::ALL, &idle) {
             match catch_unwind(AssertUnwindSafe(|| drop(item))) {
                 Err(panic) if first_panic.is_none() && !panicking() => first_panic = Some(panic),
                 // A payload may panic in its own `Drop`: rather leaked than that.
@@ -270,14 +316,14 @@ impl<T> Shared<T> {
     }
 
     pub(crate) fn drop_sender(&self) {
-        // ORDERING: E3, the last one closes after everything the others did.
+        // ORDERING: E6, the last one closes after everything the others did.
         if self.senders.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.close();
         }
     }
 
     pub(crate) fn drop_receiver(&self) {
-        // ORDERING: E3, see `after_sealing`.
+        // ORDERING: E6. What is in flight is voided by the discarding, and goes back to its sender.
         if self.receivers.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.close();
             self.discard_all();
@@ -300,9 +346,9 @@ impl<T> fmt::Debug for Shared<T> {
         let fill = |ring: &BandRing<T>| format!("{}/{}", ring.len(), ring.capacity());
         f.debug_struct("Channel")
             .field("bands", &self.rings.iter().map(fill).collect::<Vec<_>>())
-            .field("gate", &self.gate)
-            .field("receivers", &self.waiting_receivers)
-            .field("senders", &self.waiting_senders)
+            .field("presence", &self.presence)
+            .field("receivers", &*self.waiting_receivers)
+            .field("senders", &*self.waiting_senders)
             .finish_non_exhaustive()
     }
 }

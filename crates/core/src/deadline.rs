@@ -21,4 +21,9 @@ impl Deadline {
             Self::At(end) => Some(end.saturating_duration_since(Instant::now())),
         }
     }
+
+    /// Whether it is over.
+    pub(crate) fn has_passed(self) -> bool {
+        self.remaining().is_some_and(|rest| rest.is_zero())
+    }
 }

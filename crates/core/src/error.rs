@@ -6,7 +6,7 @@ use std::fmt;
 /// Why [`Sender::try_send`](crate::Sender::try_send) did not send. The item is inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// The band has no room now.
+    /// The band has no room now, counting the calls that are under way on it.
     Full(T),
     /// The channel is closed: nothing can be sent any more.
     Closed(T),

@@ -1,6 +1,6 @@
 //! Faults that a model can plant, to show that it would have caught them.
 //!
-//! Outside the model checker [`Fault::planted`] is a constant `false`, and the branch is gone.
+//! Outside the model checkers [`Fault::planted`] is a constant `false`, and the branch is gone.
 
 /// A rule of the protocols that can be switched off in a model.
 #[allow(unreachable_pub, reason = "public only where the models reach it")]
@@ -12,29 +12,55 @@ pub enum Fault {
     ParkWithoutLook,
     /// One that was told and leaves without using the wake keeps it (breaks N3).
     SwallowWake,
-    /// `Closed` is answered from the flag alone, while a send is still in flight (breaks C1).
-    CloseByFlag,
     /// The release epoch is read after the announcement (breaks N4).
     LateEpoch,
     /// A receiver that freed room looks for no waiting sender (breaks N2).
     RoomWithoutWake,
+    /// A reader frees its slot by a store (breaks R4).
+    FreeByStore,
+    /// An item is claimed without a second look at the bands above (breaks S1).
+    PlainSweep,
+    /// `Empty` is answered without a second look (breaks S2).
+    EmptyAtOnce,
+    /// An unpublished ticket counts as empty in a sealed ring (breaks C2).
+    TrustUnpublished,
+    /// A sender that meets a seal does not help the close along (breaks C1).
+    CloseWithoutHelp,
+    /// The channel is closed before its tails are sealed (breaks C1).
+    CloseBeforeSeals,
+    /// The checker sees no order between a claim and the look at the presence word (breaks W1).
+    EnsureWithoutFence,
+    /// The checker sees no order between a mark and the look at the tail (breaks W1).
+    ClearWithoutFence,
+    /// The checker sees no order between announcing and looking (breaks N1).
+    AnnounceWithoutFence,
+    /// The checker sees no order between publishing and looking for waiters (breaks N2).
+    TellWithoutFence,
 }
 
 impl Fault {
     /// Whether this fault is planted in the current model run.
-    #[cfg(not(overtake_loom))]
+    #[cfg(not(any(overtake_loom, overtake_shuttle)))]
     pub(crate) const fn planted(self) -> bool {
         false
     }
 
     /// Whether this fault is planted in the current model run.
-    #[cfg(overtake_loom)]
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub(crate) fn planted(self) -> bool {
         PLANTED.load(std::sync::atomic::Ordering::Relaxed) == self as usize + 1
     }
 
+    /// Whether any fault is planted: then what asserts a rule leaves the model to find out.
+    pub(crate) fn any_planted() -> bool {
+        #[cfg(any(overtake_loom, overtake_shuttle))]
+        return PLANTED.load(std::sync::atomic::Ordering::Relaxed) != 0;
+        #[cfg(not(any(overtake_loom, overtake_shuttle)))]
+        false
+    }
+
     /// Plants one fault, or none, for all later model runs of this process.
-    #[cfg(overtake_loom)]
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub fn plant(fault: Option<Fault>) {
         let word = fault.map_or(0, |fault| fault as usize + 1);
         PLANTED.store(word, std::sync::atomic::Ordering::Relaxed);
@@ -42,5 +68,5 @@ impl Fault {
 }
 
 /// Not the checker's atomic: which rule is off is no part of the model.
-#[cfg(overtake_loom)]
+#[cfg(any(overtake_loom, overtake_shuttle))]
 static PLANTED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);

@@ -22,19 +22,20 @@
 //!
 //! # What you may rely on
 //!
-//! | promise | today |
+//! | promise | |
 //! |---|---|
-//! | **G1** strict | Of the items that were inside before a receive began, it takes the oldest of the most urgent band it may take from. FIFO inside a band. |
+//! | **G1** strict | Linearizable: every receive takes the oldest item of the most urgent band it may take from that holds one, at one moment during the call. FIFO inside a band. `Empty` means that at one moment all its bands were empty. |
+//! | **G2** lock-free | `try_send`, `try_recv`, `close` and dropping handles, where nobody is parked: a thread stopped anywhere inside one of them holds up nobody. |
 //! | **G3** awake | No lost wake-up: nobody stays parked while there is an item it may take, or room in the band it waits for. |
 //! | **G4** exactly once | Every accepted item is received once, or dropped once when the last receiver goes; a refused one comes back. Also across closing. |
 //! | **G5** quiet | An idle receiver uses no CPU, a send makes no system call when nobody waits, nothing is allocated per item. |
 //!
 //! # What you may not rely on
 //!
-//! - G1 is not linearizable yet: while a receive sweeps the bands, an item sent to a band that it has already looked at is not
-//!   seen by that receive, even if an item sent *later* to a band below is. `Empty` is inexact in the same way.
-//! - G2 does not hold yet: a thread stopped in the middle of a send can hold up the receivers of that band, and one
-//!   stopped in the middle of a receive its senders, for as long as it is stopped.
+//! - G2 for calls that park, or that wake one who has parked: the list of those who wait has a lock, held for some instructions
+//!   by those who enter it, leave it, or tell one of it.
+//! - `Full` says that the items inside and the calls under way on that band together take its room. A thread stopped inside a
+//!   call holds a place until it goes on. With no call under way it is exact.
 //! - Lower bands can starve for as long as the bands above are never empty. That is what strict means.
 //! - Order between items that different threads send at the same time.
 //!
@@ -75,18 +76,16 @@
 //! share::<overtake_core::Receiver<std::sync::MutexGuard<'static, ()>>>();
 //! ```
 
-#![forbid(unsafe_code)]
-
 mod band;
 mod builder;
 mod channel;
 mod deadline;
 mod error;
 mod fault;
-mod gate;
 mod iter;
 mod look;
 mod notifier;
+mod presence;
 mod receiver;
 mod ring;
 mod sender;
@@ -103,8 +102,10 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// For the models alone: which rules of the protocols can be switched off.
-#[cfg(overtake_loom)]
+#[cfg(any(overtake_loom, overtake_shuttle))]
 #[doc(hidden)]
 pub mod internals {
     pub use crate::fault::Fault;
+    #[cfg(overtake_loom)]
+    pub use crate::sync::{name_thread, use_shadows};
 }

@@ -9,9 +9,8 @@ macro_rules! look {
             /// Closes the channel: no further sends. What is inside still comes out, then
             /// receivers get `Closed`. Blocked senders get their items back.
             ///
-            /// Says whether this call closed it. Sends that are under way while it closes may
-            /// still get in; until they are through, a receiver that finds nothing is told
-            /// `Empty` or waits, so an accepted item is never left behind.
+            /// Says whether this call closed it. A send that is under way is in before the close or
+            /// gets its item back; no receive waits for it to decide.
             pub fn close(&self) -> bool {
                 self.shared().close()
             }
@@ -79,7 +78,7 @@ macro_rules! look {
             #[must_use]
             #[track_caller]
             pub fn is_full(&self, band: usize) -> bool {
-                self.shared().ring(band).is_full()
+                self.shared().is_full_now(band)
             }
 
             /// How many senders there are. May be stale.

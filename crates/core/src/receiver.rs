@@ -7,6 +7,7 @@ use crate::band::BandSet;
 use crate::channel::Shared;
 use crate::deadline::Deadline;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::sweep::Idle;
 use crate::sync::Arc;
 
 /// Takes the most urgent item from a channel, or from some of its bands. Clone it for more
@@ -16,11 +17,12 @@ use crate::sync::Arc;
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
     set: BandSet,
+    idle: Idle,
 }
 
 impl<T> Receiver<T> {
     pub(crate) fn first(shared: Arc<Shared<T>>) -> Self {
-        Self { shared, set: BandSet::ALL }
+        Self { shared, set: BandSet::ALL, idle: Idle::new() }
     }
 
     pub(crate) fn shared(&self) -> &Shared<T> {
@@ -70,7 +72,7 @@ impl<T> Receiver<T> {
     ///
     /// As [`try_recv`](Self::try_recv).
     pub fn try_recv_with_band(&self) -> Result<(usize, T), TryRecvError> {
-        self.shared.try_recv(self.set)
+        self.shared.try_recv(self.set, &self.idle)
     }
 
     /// Takes the most urgent item, and waits for one as long as it takes.
@@ -89,7 +91,7 @@ impl<T> Receiver<T> {
     ///
     /// As [`recv`](Self::recv).
     pub fn recv_with_band(&self) -> Result<(usize, T), RecvError> {
-        self.shared.recv(self.set, Deadline::Never).map_err(|error| match error {
+        self.shared.recv(self.set, &self.idle, Deadline::Never).map_err(|error| match error {
             RecvTimeoutError::Released => RecvError::Released,
             // Without a deadline nothing times out.
             RecvTimeoutError::Closed | RecvTimeoutError::Timeout => RecvError::Closed,
@@ -115,7 +117,7 @@ impl<T> Receiver<T> {
         &self,
         timeout: Duration,
     ) -> Result<(usize, T), RecvTimeoutError> {
-        self.shared.recv(self.set, Deadline::after(timeout))
+        self.shared.recv(self.set, &self.idle, Deadline::after(timeout))
     }
 
     /// Takes the most urgent item, and waits for one up to `deadline`. An item beats a deadline
@@ -137,7 +139,7 @@ impl<T> Receiver<T> {
         &self,
         deadline: Instant,
     ) -> Result<(usize, T), RecvTimeoutError> {
-        self.shared.recv(self.set, Deadline::At(deadline))
+        self.shared.recv(self.set, &self.idle, Deadline::At(deadline))
     }
 
     /// Whether two receivers belong to one channel, whatever bands they take from.
@@ -155,7 +157,7 @@ impl<T> Clone for Receiver<T> {
     /// The clone takes from the same bands.
     fn clone(&self) -> Self {
         self.shared.add_receiver();
-        Self { shared: Arc::clone(&self.shared), set: self.set }
+        Self { shared: Arc::clone(&self.shared), set: self.set, idle: Idle::new() }
     }
 }
 

@@ -1,33 +1,231 @@
-//! The sweep: one look at the bands, most urgent first.
+//! The sweep: take from the most urgent band that holds something, and mean it.
+//!
+//! A plain sweep is not strict. It finds band 0 empty; a sender finishes a send to band 0 and then
+//! one to band 1; the sweep goes on and takes from band 1. So this one collects twice: it
+//! remembers why each band it passed was empty, and before it claims an item, or answers `Empty`,
+//! it checks that all of that still holds. Then there was a moment, between the two checks, at which
+//! the answer was right.
 
-use crate::band::BandSet;
-use crate::ring::BandRing;
+use crate::band::{BandSet, MAX_BANDS};
+use crate::fault::Fault;
+use crate::presence::{Presence, Snapshot};
+use crate::ring::{BandRing, Evidence, Look};
+use crate::sync::{HANDLE_ORDER, HandleWord, TIDY_PERIOD};
 
-/// Takes the head of the first band of `set` that holds an item, with that band's number.
-///
-/// Strict towards every item that was there before the sweep began and stays there. It is *not*
-/// linearizable: an item sent to a band that was already looked at is missed by this sweep, and
-/// with it the chance to pass one sent later to a band below (see `DESIGN.md`, G1).
-pub(crate) fn take_first<T>(rings: &[BandRing<T>], set: BandSet) -> Option<(usize, T)> {
-    (set & BandSet::below(rings.len()))
-        .iter()
-        .find_map(|band| rings[band].pop().map(|item| (band, item)))
+/// What a sweep came to.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Swept<T> {
+    /// The item, and its band.
+    Item(usize, T),
+    /// At one moment all bands of the set were empty.
+    Empty,
+    /// All bands of the set are sealed and drained, for ever.
+    Closed,
+}
+
+/// What one receiver remembers of the bands it passed, to clear their presence bits now and then.
+#[derive(Debug)]
+pub(crate) struct Idle {
+    /// Bands that all sweeps of this period passed.
+    bands: HandleWord,
+    sweeps: HandleWord,
+}
+
+/// So many bands are passed with a small, cheap list of evidence.
+const FEW: usize = 4;
+
+/// Takes from the most urgent band of `set` that holds something. `on_room` is told for each
+/// band by how many tickets its head moved.
+#[inline]
+pub(crate) fn sweep<T>(
+    rings: &[BandRing<T>],
+    presence: &Presence,
+    set: BandSet,
+    idle: &Idle,
+    mut on_room: impl FnMut(usize, u64),
+) -> Swept<T> {
+    let set = set & BandSet::below(rings.len());
+    if set.is_empty() {
+        return if presence.is_closed() { Swept::Closed } else { Swept::Empty };
+    }
+    let bands = Bands { rings, presence, set };
+    loop {
+        let first = presence.read();
+        let swept = if (first.bands() & set).len() <= FEW {
+            bands.collect_twice::<FEW>(&first, &mut on_room)
+        } else {
+            bands.collect_twice::<MAX_BANDS>(&first, &mut on_room)
+        };
+        match swept {
+            None => {}
+            Some((Swept::Closed, _)) => return Swept::Closed,
+            Some((swept, passed)) => {
+                idle.tidy(rings, presence, passed, &mut on_room);
+                return swept;
+            }
+        }
+    }
+}
+
+struct Bands<'a, T> {
+    rings: &'a [BandRing<T>],
+    presence: &'a Presence,
+    set: BandSet,
+}
+
+impl<T> Bands<'_, T> {
+    /// One attempt, with room for the evidence of `N` bands: what it came to, and which bands
+    /// it passed with evidence. `None` if something changed between the two collects.
+    #[inline]
+    fn collect_twice<const N: usize>(
+        &self,
+        first: &Snapshot,
+        on_room: &mut impl FnMut(usize, u64),
+    ) -> Option<(Swept<T>, BandSet)> {
+        let mut passed = BandSet::EMPTY;
+        let mut evidence = [Evidence::NONE; N];
+        for band in (first.bands() & self.set).iter() {
+            match self.rings[band].look(|tickets| on_room(band, tickets)) {
+                Look::Nothing(why) if first.is_closed_at(band) => {
+                    debug_assert!(why.is_final() || Fault::any_planted(), "K1, K6: {why:?}");
+                    self.presence.forget(band);
+                }
+                Look::Nothing(why) => {
+                    evidence[passed.len()] = why;
+                    passed = passed | BandSet::only(band);
+                }
+                Look::Item(found) => {
+                    let above = self.set & BandSet::below(band);
+                    let through = self.set & BandSet::below(band + 1);
+                    if !Fault::PlainSweep.planted()
+                        && !above.is_empty()
+                        && !self.still_empty(first, through, passed, &evidence)
+                    {
+                        return None;
+                    }
+                    let item = self.rings[band].claim(found, |tickets| on_room(band, tickets))?;
+                    return Some((Swept::Item(band, item), passed));
+                }
+            }
+        }
+        if first.is_closed_for(self.set) {
+            return Some((Swept::Closed, passed));
+        }
+        let still_empty =
+            Fault::EmptyAtOnce.planted() || self.still_empty(first, self.set, passed, &evidence);
+        still_empty.then_some((Swept::Empty, passed))
+    }
+
+    /// The second collect: whether the bands of `set` without a bit have none still, and the
+    /// evidence of those passed still holds.
+    #[inline]
+    fn still_empty(
+        &self,
+        first: &Snapshot,
+        set: BandSet,
+        passed: BandSet,
+        evidence: &[Evidence],
+    ) -> bool {
+        self.presence.still_clear(first, set)
+            && passed.iter().zip(evidence).all(|(band, &why)| self.rings[band].still_holds(why))
+    }
+}
+
+impl Idle {
+    pub(crate) fn new() -> Self {
+        Self { bands: HandleWord::new(u64::MAX), sweeps: HandleWord::new(0) }
+    }
+
+    /// Clears, once in a period, the bits of the bands that every sweep of the period passed.
+    /// After the outcome of the sweep is fixed, so it can harm none.
+    #[inline]
+    fn tidy<T>(
+        &self,
+        rings: &[BandRing<T>],
+        presence: &Presence,
+        passed: BandSet,
+        on_room: &mut impl FnMut(usize, u64),
+    ) {
+        let sweeps = self.sweeps.load(HANDLE_ORDER).wrapping_add(1);
+        self.sweeps.store(sweeps, HANDLE_ORDER);
+        if passed.is_empty() && !sweeps.is_multiple_of(TIDY_PERIOD) {
+            self.bands.store(0, HANDLE_ORDER);
+            return;
+        }
+        let bands = self.bands.load(HANDLE_ORDER) & passed.bits();
+        self.bands.store(bands, HANDLE_ORDER);
+        if sweeps.is_multiple_of(TIDY_PERIOD) {
+            self.bands.store(u64::MAX, HANDLE_ORDER);
+            for band in BandSet::from_bits(bands).iter() {
+                clear(rings, presence, band, on_room);
+            }
+        }
+    }
+}
+
+#[cold]
+fn clear<T>(
+    rings: &[BandRing<T>],
+    presence: &Presence,
+    band: usize,
+    on_room: &mut impl FnMut(usize, u64),
+) {
+    presence.clear(band, || {
+        let look = rings[band].look(|tickets| on_room(band, tickets));
+        matches!(look, Look::Nothing(Evidence::Quiet(_)))
+    });
 }
 
 #[cfg(all(test, not(overtake_loom)))]
 mod tests {
     use super::*;
 
+    fn rings(bands: usize) -> (Vec<BandRing<char>>, Presence) {
+        let rings = (0..bands).map(|_| BandRing::new(4).expect("four slots")).collect();
+        (rings, Presence::new(bands))
+    }
+
+    fn push((rings, presence): &(Vec<BandRing<char>>, Presence), band: usize, item: char) {
+        rings[band].push(item, |_| ()).expect("room");
+        presence.ensure(band);
+    }
+
+    fn take(of: &(Vec<BandRing<char>>, Presence), set: BandSet, idle: &Idle) -> Swept<char> {
+        sweep(&of.0, &of.1, set, idle, |_, _| ())
+    }
+
     #[test]
     fn takes_the_most_urgent_item_of_the_set() {
-        let rings: Vec<_> = (0..3).map(|_| BandRing::new(4).expect("four slots")).collect();
+        let of = rings(3);
+        let idle = Idle::new();
         for (band, item) in [(2, 'x'), (1, 'm'), (2, 'y'), (0, 'a')] {
-            rings[band].push(item).expect("room");
+            push(&of, band, item);
         }
-        assert_eq!(take_first(&rings, BandSet::range(1..)), Some((1, 'm')));
-        assert_eq!(take_first(&rings, BandSet::only(1)), None);
-        let rest: Vec<_> =
-            std::iter::from_fn(|| take_first(&rings, BandSet::ALL)).map(|(_, item)| item).collect();
-        assert_eq!(rest, ['a', 'x', 'y']);
+        assert_eq!(take(&of, BandSet::range(1..), &idle), Swept::Item(1, 'm'));
+        assert_eq!(take(&of, BandSet::only(1), &idle), Swept::Empty);
+        for expected in [(0, 'a'), (2, 'x'), (2, 'y')] {
+            assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(expected.0, expected.1));
+        }
+        assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Empty);
+        assert_eq!(take(&of, BandSet::EMPTY, &idle), Swept::Empty);
+    }
+
+    #[test]
+    fn bands_that_stay_empty_are_forgotten_after_a_period() {
+        let of = rings(40);
+        let idle = Idle::new();
+        for band in 0..40 {
+            push(&of, band, 'x');
+            assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(band, 'x'));
+        }
+        assert_eq!(of.1.read().bands(), BandSet::below(40));
+        for _ in 0..2 * TIDY_PERIOD {
+            push(&of, 39, 'y');
+            assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(39, 'y'));
+        }
+        assert_eq!(of.1.read().bands(), BandSet::only(39));
+        push(&of, 7, 'z');
+        assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(7, 'z'));
     }
 }

@@ -5,14 +5,17 @@ mod waiter;
 use std::fmt;
 
 use crate::band::BandSet;
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering, fence, lock};
+use crate::fault::Fault;
+use crate::sync::{Arc, Mutex, Ordering, Word, lock, model_fence};
 use waiter::Cell;
 pub(crate) use waiter::{Told, Waiter, Woken};
 
 /// The list of those who wait, with a word that says for what.
 pub(crate) struct Notifier {
     /// Bit `b` is set while somebody announced waits for band `b`. Written under the lock.
-    interest: AtomicU64,
+    interest: Word,
+    /// How many have announced: one who waits for no band has no bit. Written under the lock.
+    announced: Word,
     list: Mutex<List>,
 }
 
@@ -33,10 +36,10 @@ struct Entry {
 
 impl Notifier {
     pub(crate) fn new() -> Self {
-        Self { interest: AtomicU64::new(0), list: Mutex::new(List::default()) }
+        Self { interest: Word::new(0), announced: Word::new(0), list: Mutex::new(List::default()) }
     }
 
-    /// W1 and W2: waits for the bands of `set` from now on. The caller must look once more before
+    /// A1 and A2: waits for the bands of `set` from now on. The caller must look once more before
     /// it parks. `seniority` is that of an earlier announcement of the same wait.
     pub(crate) fn announce(&self, set: BandSet, seniority: Option<u64>) -> Waiter<'_> {
         let mut list = lock(&self.list);
@@ -49,18 +52,22 @@ impl Notifier {
         list.waiting.insert(place, Entry { seniority, set, cell: Arc::clone(&cell) });
         self.publish_interest(&list);
         drop(list);
-        // ORDERING: E2, pairs with the fence in `tell_one`.
-        fence(Ordering::SeqCst);
+        // ORDERING: E7, before the look for something to take.
+        model_fence(Fault::AnnounceWithoutFence);
         Waiter::new(self, cell, seniority)
     }
 
-    /// P2 to P4: band `band` became worth a look; tells the most senior waiter that has it.
-    pub(crate) fn tell_one(&self, band: usize) {
-        // ORDERING: E2, pairs with the fence in `announce`.
-        fence(Ordering::SeqCst);
-        if self.interest().contains(band) {
+    /// P2 to P4: band `band` became worth a look; tells the most senior waiter that has it. Says
+    /// whether anybody waits for it.
+    #[inline]
+    pub(crate) fn tell_one(&self, band: usize) -> bool {
+        // ORDERING: E7, after what made the band worth a look: a SeqCst write of a ring's word.
+        model_fence(Fault::TellWithoutFence);
+        let waited_for = self.interest().contains(band);
+        if waited_for {
             self.tell_one_slow(band);
         }
+        waited_for
     }
 
     #[cold]
@@ -76,11 +83,18 @@ impl Notifier {
         entry.cell.wake();
     }
 
+    /// As [`tell_all`](Self::tell_all), and takes no lock where nobody waits.
+    pub(crate) fn tell_all_who_wait(&self) {
+        // ORDERING: E7, as in `tell_one`.
+        model_fence(Fault::TellWithoutFence);
+        if self.announced.load(Ordering::SeqCst) != 0 {
+            self.tell_all();
+        }
+    }
+
     /// Tells everybody who waits now to look at everything.
     #[cold]
     pub(crate) fn tell_all(&self) {
-        // ORDERING: E2, as in `tell_one`; the list itself is read under its lock.
-        fence(Ordering::SeqCst);
         let mut list = lock(&self.list);
         let told = std::mem::take(&mut list.waiting);
         self.publish_interest(&list);
@@ -110,15 +124,17 @@ impl Notifier {
         told
     }
 
+    #[inline]
     fn interest(&self) -> BandSet {
-        // Relaxed: the fence before orders it (E2); nothing is read through it.
-        BandSet::from_bits(self.interest.load(Ordering::Relaxed))
+        // ORDERING: E7.
+        BandSet::from_bits(self.interest.load(Ordering::SeqCst))
     }
 
     fn publish_interest(&self, list: &List) {
         let union = list.waiting.iter().fold(BandSet::EMPTY, |union, entry| union | entry.set);
-        // Relaxed: the fence after orders it (E2); the list itself is read under its lock.
-        self.interest.store(union.bits(), Ordering::Relaxed);
+        // ORDERING: E7. The list itself is read under its lock.
+        self.interest.store(union.bits(), Ordering::SeqCst);
+        self.announced.store(list.waiting.len() as u64, Ordering::SeqCst);
     }
 }
 

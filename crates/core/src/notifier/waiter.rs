@@ -84,7 +84,7 @@ impl<'a> Waiter<'a> {
         self.seniority
     }
 
-    /// W4: sleeps until told or until the deadline.
+    /// A4: sleeps until told or until the deadline.
     pub(crate) fn park(&self, deadline: Deadline) -> Woken {
         self.cell.as_ref().map_or(Woken::TimedOut, |cell| cell.sleep(deadline))
     }
@@ -104,7 +104,7 @@ impl<'a> Waiter<'a> {
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         if let Some(Told::Band(band)) = self.leave_now() {
-            self.notifier.tell_one(band);
+            let _ = self.notifier.tell_one(band);
         }
     }
 }
