@@ -10,11 +10,12 @@ use crate::contenders::{Contender, Item};
 /// Bulk senders as fast as they can, urgent items at a fixed rate, receivers with a little work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flood {
-    /// Threads that send bulk items to all bands but the first.
+    /// Threads that send bulk items, each to a band of its own below the first while there are
+    /// enough.
     pub bulk_senders: usize,
     /// Threads that receive.
     pub receivers: usize,
-    /// Bands; urgent items go to the first.
+    /// Bands, at least two; urgent items go to the first.
     pub bands: usize,
     /// Capacity of each band, in items.
     pub capacity: usize,
@@ -25,17 +26,18 @@ pub struct Flood {
 }
 
 impl Flood {
-    /// Sends urgent items for so long, and returns how long each took from the moment at which it
-    /// should have been sent to the end of its receive. A sender that comes late does not make the
-    /// wait look shorter.
+    /// Sends urgent items for so long, and returns how long each took to the end of its receive: from
+    /// the moment at which it was due if the item before it was still being sent then, else from
+    /// that at which its sender had woken up. So a send that blocks makes the next items late too, and a
+    /// sender that the operating system wakes late makes none.
     #[must_use]
     pub fn run<C: Contender>(self, duration: Duration) -> Latencies {
         let queue = C::make(&vec![self.capacity; self.bands]);
         let started = Instant::now();
         let latencies = thread::scope(|scope| {
             let queue = &queue;
-            for _ in 0..self.bulk_senders {
-                scope.spawn(move || self.send_bulk(queue));
+            for nth in 0..self.bulk_senders {
+                scope.spawn(move || self.send_bulk(queue, nth));
             }
             let receivers: Vec<_> = (0..self.receivers)
                 .map(|_| scope.spawn(move || self.receive(queue, started)))
@@ -47,11 +49,9 @@ impl Flood {
         Latencies::new(latencies)
     }
 
-    fn send_bulk<C: Contender>(self, queue: &C) {
-        let mut band = 1;
-        while queue.send(band, 0) {
-            band = if band + 1 < self.bands { band + 1 } else { 1 };
-        }
+    fn send_bulk<C: Contender>(self, queue: &C, nth: usize) {
+        let band = 1 + nth % (self.bands - 1);
+        while queue.send(band, 0) {}
     }
 
     fn send_urgent<C: Contender>(self, queue: &C, started: Instant, duration: Duration) {
@@ -59,10 +59,12 @@ impl Flood {
         let end = due + duration;
         while due < end {
             due += self.interval;
+            let mut from = due;
             if let Some(early) = due.checked_sub(started.elapsed()) {
                 thread::sleep(early);
+                from = started.elapsed();
             }
-            if !queue.send(0, due.as_nanos() as Item) {
+            if !queue.send(0, from.as_nanos() as Item) {
                 break;
             }
         }
@@ -70,9 +72,9 @@ impl Flood {
 
     fn receive<C: Contender>(self, queue: &C, started: Instant) -> Vec<u64> {
         let mut latencies = Vec::new();
-        while let Some((band, due)) = queue.recv() {
+        while let Some((band, from)) = queue.recv() {
             if band == 0 {
-                latencies.push((started.elapsed().as_nanos() as u64).saturating_sub(due));
+                latencies.push((started.elapsed().as_nanos() as u64).saturating_sub(from));
             }
             (0..self.work)
                 .fold(1_u64, |sum, round| black_box(sum.wrapping_mul(3) ^ u64::from(round)));
