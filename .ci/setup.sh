@@ -11,6 +11,10 @@ for component in rustfmt clippy; do
     rustup component add "$component"
   fi
 done
+# Miri and the sanitizers need a nightly compiler.
+if ! cargo +nightly --version > /dev/null 2>&1; then
+  rustup toolchain install nightly --profile minimal
+fi
 if ! command -v shellcheck > /dev/null; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends shellcheck > /dev/null

@@ -54,7 +54,7 @@ fn flood(
 }
 
 #[test]
-fn g7_kind_21_every_job_fails_once() {
+fn kind_21_g7_every_job_fails_once() {
     for (capacity, jobs, delay) in [(8, 6_000, 0), (1, 3_000, 0), (8, 900, 1), (1, 150, 1)] {
         let totals = flood(capacity, jobs, 1, 1, millis(delay)).totals;
         assert_eq!((totals.done, totals.runs, totals.retried), (jobs, 2 * jobs, jobs));
@@ -62,7 +62,7 @@ fn g7_kind_21_every_job_fails_once() {
 }
 
 #[test]
-fn g7_kind_21_every_job_fails_twice() {
+fn kind_21_g7_every_job_fails_twice() {
     for (capacity, jobs, delay) in [(8, 6_000, 0), (1, 3_000, 0), (8, 900, 1), (1, 150, 1)] {
         let totals = flood(capacity, jobs, 2, 2, millis(delay)).totals;
         assert_eq!((totals.done, totals.runs), (jobs, 3 * jobs));
@@ -70,7 +70,7 @@ fn g7_kind_21_every_job_fails_twice() {
 }
 
 #[test]
-fn g7_kind_21_every_job_fails_forever_into_a_few_dead_letters() {
+fn kind_21_g7_every_job_fails_forever_into_a_few_dead_letters() {
     for (capacity, jobs, delay) in [(8, 6_000, 0), (1, 3_000, 0), (8, 900, 1), (1, 150, 1)] {
         let totals = flood(capacity, jobs, u32::MAX, 1, millis(delay)).totals;
         assert_eq!((totals.dead, totals.runs), (jobs, 2 * jobs));
