@@ -1,7 +1,8 @@
 //! The waiting jobs: two lanes per priority, retries before fresh ones.
 //!
 //! Both lanes of a priority are bands of one channel, each with a place for every job that its
-//! permits let in. So a retry always finds room, keeps its priority, and passes fresh jobs.
+//! permits let in. So a retry always finds room, keeps its priority, and passes fresh jobs. The places
+//! hold boxes: most are empty at any time, and a ring has at least twice as many places as it needs.
 
 use overtake_core::{BuildError, Builder, Receiver, SendError, Sender, TryRecvError};
 
@@ -9,8 +10,8 @@ use crate::job::Job;
 
 #[derive(Debug)]
 pub(crate) struct Lanes<P> {
-    jobs: Sender<Job<P>>,
-    workers: Receiver<Job<P>>,
+    jobs: Sender<Box<Job<P>>>,
+    workers: Receiver<Box<Job<P>>>,
 }
 
 /// Which of a priority's two lanes.
@@ -42,17 +43,17 @@ impl<P> Lanes<P> {
     /// to see that, this waits for that moment.
     pub(crate) fn put(&self, lane: Lane, job: Job<P>) -> Result<(), Job<P>> {
         let band = lane.band(job.priority);
-        self.jobs.send(band, job).map_err(SendError::into_inner)
+        self.jobs.send(band, Box::new(job)).map_err(|SendError(job)| *job)
     }
 
     /// The next job, as soon as there is one; `None` once closed and empty.
     pub(crate) fn next(&self) -> Option<Job<P>> {
-        self.workers.recv().ok()
+        self.workers.recv().ok().map(|job| *job)
     }
 
     /// The next job, if there is one now.
     pub(crate) fn try_next(&self) -> Result<Job<P>, TryRecvError> {
-        self.workers.try_recv()
+        self.workers.try_recv().map(|job| *job)
     }
 
     /// From here on jobs come out only to be handed back.
