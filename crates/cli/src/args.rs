@@ -85,9 +85,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub(crate) priorities: u32,
 
-    /// How many jobs of each priority are held at once; reading waits while it is full. With
-    /// --hold at least as many as the input has
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    /// How many jobs of each priority are held at once. While one is full reading waits, and urgent
+    /// lines further on are not seen. With --hold at least as many as the input has
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub(crate) capacity: u32,
 
     /// Start the first job only when the input has ended

@@ -115,6 +115,8 @@ fn a_pipe_that_stays_open_is_left() {
     let summary = running.finish().expect_code(0).json();
     assert_eq!(number(&summary, "done"), 3);
 
+    // What the first run wrote must not be taken for the second one's.
+    std::fs::remove_file(folder.path("events.jsonl")).expect("written");
     let (running, mut pipe) = folder.overtake(arguments).start_with_pipe();
     pipe.write_all(b"{\"command\": [\"true\"]}\n{\"command\": [\"tr").expect("it reads");
     folder.wait_for_events("succeeded", 1);
