@@ -34,14 +34,7 @@ impl Failure {
 
     /// What was tried, followed by why it failed.
     pub(crate) fn because(what: impl fmt::Display, why: &(dyn Error + 'static)) -> Self {
-        let mut text = format!("{what}: {why}");
-        let mut cause = why.source();
-        while let Some(why) = cause {
-            text.push_str(": ");
-            text.push_str(&why.to_string());
-            cause = why.source();
-        }
-        Self(text)
+        Self(format!("{what}: {}", with_causes(why)))
     }
 }
 
@@ -53,13 +46,12 @@ impl fmt::Display for Failure {
 
 impl<E: Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(why) = cause {
-            text.push_str(": ");
-            text.push_str(&why.to_string());
-            cause = why.source();
-        }
-        Self(text)
+        Self(with_causes(&error))
     }
+}
+
+/// An error's message, followed by those of its causes.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    std::iter::successors(error.source(), |&cause| cause.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -73,7 +73,7 @@ impl<T> Shared<T> {
                 }
                 Ok(())
             }
-            Err(PushError::Full(item, _)) => Err(TrySendError::Full(item)),
+            Err(PushError::Full(item)) => Err(TrySendError::Full(item)),
             Err(PushError::Sealed(item)) => {
                 if !Fault::CloseWithoutHelp.planted() {
                     self.close();

@@ -40,14 +40,8 @@ impl Outcome {
 
 /// An error's message, followed by those of its causes.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+    std::iter::successors(error.source(), |&cause| cause.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// What a handler may return: an [`Outcome`], or a `Result` whose error means a failed attempt.

@@ -20,7 +20,7 @@ mod unfinished;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use overtake_runtime::{Report, Runtime};
+use overtake_runtime::{Body, Report, Runtime};
 
 use crate::args::RunArgs;
 use crate::exit::{Exit, Failure};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     drop(watching);
 
     let summary = Summary::new(&report, &taken, started.elapsed());
-    let failed = leave_nothing_behind(report, &taken, unfinished, &running, &runtime);
+    let failed = leave_nothing_behind(report, &taken, unfinished, &running);
     summary.print(args.json)?;
     events.finish()?;
     failed.map_or_else(|| Ok(summary.exit()), Err)
@@ -107,7 +107,6 @@ fn leave_nothing_behind(
     taken: &Taken,
     mut unfinished: Unfinished,
     running: &Running,
-    runtime: &Jobs,
 ) -> Option<Failure> {
     let mut failed = taken.read_error.as_deref().map(Failure::new);
     if failed.is_some() {
@@ -126,13 +125,15 @@ fn leave_nothing_behind(
         say::note(&format!("{name}: attempt {} did not end, and may still run", job.attempt));
     }
     for (letter, error) in &report.unwritten {
-        let line = letter.job().map(job_line::write).unwrap_or_default();
         say::note(&format!("dead letter {} was not written: {}", letter.name(), letter.error));
-        say::raw(&line);
+        match &letter.body {
+            Body::Job(job) => say::raw(&job_line::write(job)),
+            Body::Input { text, .. } => say::raw(&format!("{text}\n")),
+        }
         failed = Some(Failure::because("dead letters were not written", error));
     }
-    if let Err(error) = runtime.dead_letters().sync() {
-        failed = Some(error.into());
+    if let Some(error) = &report.unsynced {
+        failed = Some(Failure::because("dead letters may not outlive a crash", error));
     }
     failed
 }

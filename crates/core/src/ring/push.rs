@@ -10,17 +10,10 @@ use crate::sync::{Ordering, spin_hint};
 /// Why an item was not pushed; it comes back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PushError<T> {
-    Full(T, Fullness),
+    /// All room is taken. Or stopped threads hold every slot (LF2): then [`BandRing::is_full`] says
+    /// no, and no move of the head will tell when that ends.
+    Full(T),
     Sealed(T),
-}
-
-/// What a push that fails has found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fullness {
-    /// All room is taken: it comes back when the head moves, so it can be waited for.
-    NoRoom,
-    /// Stopped threads hold every slot (LF2). No move of the head will tell; try again.
-    AllHeld,
 }
 
 impl<T> BandRing<T> {
@@ -40,7 +33,7 @@ impl<T> BandRing<T> {
             if ticket.wrapping_sub(cached) >= self.capacity
                 && !self.has_room_now(ticket, &mut on_room)
             {
-                return Err(PushError::Full(ManuallyDrop::into_inner(item), Fullness::NoRoom));
+                return Err(PushError::Full(ManuallyDrop::into_inner(item)));
             }
             let slot = self.slot(ticket);
             let word = slot.look();
@@ -62,7 +55,7 @@ impl<T> BandRing<T> {
                     skips += 1;
                     if skips == self.slot_count() {
                         let item = ManuallyDrop::into_inner(item);
-                        return Err(PushError::Full(item, Fullness::AllHeld));
+                        return Err(PushError::Full(item));
                     }
                 }
             } else {

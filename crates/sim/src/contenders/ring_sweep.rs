@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 use crossbeam_queue::ArrayQueue;
-use overtake_core::BandSet;
 
 use super::{Contender, Item};
 
@@ -35,12 +34,26 @@ impl RingSweep {
         let _ = self.items.0.try_send(());
     }
 
-    /// Takes what a token promises: somewhere there is an item for it.
-    fn pop_promised(&self, set: BandSet) -> Option<(usize, Item)> {
-        let (band, item) = set
+    /// Takes the item that a token stands for: there is one, though a single sweep may miss it. Only
+    /// the token of closing stands for none, and is there for the next one too.
+    fn redeem_token(&self) -> Option<(usize, Item)> {
+        loop {
+            if let Some(taken) = self.sweep_once() {
+                return Some(taken);
+            }
+            if self.is_closed() {
+                let _ = self.items.0.try_send(());
+                return None;
+            }
+        }
+    }
+
+    fn sweep_once(&self) -> Option<(usize, Item)> {
+        let (band, item) = self
+            .rings
             .iter()
-            .take_while(|&band| band < self.rings.len())
-            .find_map(|band| self.rings[band].pop().map(|item| (band, item)))?;
+            .enumerate()
+            .find_map(|(band, ring)| ring.pop().map(|item| (band, item)))?;
         let _ = self.room[band].1.try_recv();
         Some((band, item))
     }
@@ -86,21 +99,12 @@ impl Contender for RingSweep {
 
     fn try_recv(&self) -> Option<(usize, Item)> {
         self.items.1.try_recv().ok()?;
-        self.pop_promised(BandSet::ALL)
+        self.redeem_token()
     }
 
     fn recv(&self) -> Option<(usize, Item)> {
-        loop {
-            self.items.1.recv().ok()?;
-            if let Some(taken) = self.pop_promised(BandSet::ALL) {
-                return Some(taken);
-            }
-            // The token of closing: for the next one too.
-            let _ = self.items.0.try_send(());
-            if self.is_closed() {
-                return None;
-            }
-        }
+        self.items.1.recv().ok()?;
+        self.redeem_token()
     }
 
     fn close(&self) {
