@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use common::{
-    LONG, Latch, Recorder, assert_balance, millis, secs, sleeps, this_thread, until, within,
+    LONG, Latch, Recorder, assert_balance, millis, running_until_cancelled, secs, sleeps,
+    this_thread, until, within,
 };
 use overtake_runtime::{
     CancellationToken, Clock, Context, EventKind, Job, Outcome, RetryPolicy, Runtime,
@@ -184,15 +185,7 @@ fn kind_26_handlers_that_answer_around_the_deadline_have_one_end() {
 fn a_second_call_tightens_the_first() {
     within(LONG, || {
         let seen = Recorder::default();
-        let runtime = Runtime::builder()
-            .priorities(1)
-            .workers(1)
-            .observer(seen.observe())
-            .start(|_: &Job<()>, context: &Context<'_, ()>| {
-                until("cancelled", || context.is_cancelled());
-                Outcome::Release
-            })
-            .expect("started");
+        let runtime = running_until_cancelled(&seen);
         runtime.publish(Job::new("running", ())).expect("open");
         seen.wait_for(EventKind::Started, 1);
         let (first, second) = thread::scope(|scope| {

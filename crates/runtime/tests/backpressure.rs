@@ -5,7 +5,7 @@ mod common;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LONG, assert_balance, millis, secs, until, within};
+use common::{LONG, assert_balance, millis, run_all, secs, until, within};
 use overtake_runtime::{
     Builder, Context, Job, JobId, Outcome, PublishError, Publisher, RetryPolicy, Runtime,
 };
@@ -130,14 +130,7 @@ fn publish_all_hands_the_rest_back_untouched() {
     let rest: Vec<_> = all.rest.map(Job::into_payload).collect();
     assert_eq!(rest, [4, 5, 6, 7, 8, 9]);
 
-    let order: Vec<_> = std::iter::from_fn(|| {
-        let delivery = runtime.take()?;
-        let number = *delivery.job().payload();
-        delivery.settle(Outcome::Done);
-        Some(number)
-    })
-    .collect();
-    assert_eq!(order, [0, 1, 2]);
+    assert_eq!(run_all(&runtime), [0, 1, 2]);
     let few = runtime.publish_all([Job::new("job", 10)]);
     assert_eq!((few.accepted, few.stopped_by.is_none(), few.rest.count()), (1, true, 0));
 }

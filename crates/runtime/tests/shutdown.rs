@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use common::{LONG, Latch, Recorder, assert_balance, millis, names, secs, until, within};
+use common::{
+    LONG, Latch, Recorder, assert_balance, millis, names, running_until_cancelled, secs, until,
+    within,
+};
 use overtake_runtime::{
     Builder, Clock, Context, EventKind, Job, MemoryDeadLetters, Outcome, Report, RetryPolicy,
     Runtime, WhenFull,
@@ -286,15 +289,7 @@ fn kind_25_d_dropped_inside_its_own_handler() {
 fn kind_25_d_dropped_without_shutdown() {
     within(LONG, || {
         let seen = Recorder::default();
-        let runtime = Runtime::builder()
-            .priorities(1)
-            .workers(1)
-            .observer(seen.observe())
-            .start(|_: &Job<()>, context: &Context<'_, ()>| {
-                until("the drop cancels", || context.is_cancelled());
-                Outcome::Release
-            })
-            .expect("started");
+        let runtime = running_until_cancelled(&seen);
         for name in ["running", "waiting"] {
             runtime.publish(Job::new(name, ())).expect("open");
         }

@@ -11,7 +11,10 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use overtake_runtime::{DeadLetter, DeadLetters, Event, EventKind, Filter, Job, JobId, Report};
+use overtake_runtime::{
+    Context, DeadLetter, DeadLetters, Event, EventKind, Filter, Job, JobId, ManualRuntime, Outcome,
+    Report, Runtime,
+};
 
 /// A time no healthy step comes near.
 pub const LONG: Duration = Duration::from_secs(30);
@@ -176,4 +179,28 @@ pub fn letters<P: Clone>(
         })
         .expect("readable");
     letters
+}
+
+/// A runtime with one worker, whose handler gives its job up once it is cancelled, and not before.
+pub fn running_until_cancelled(seen: &Recorder) -> Runtime<()> {
+    Runtime::builder()
+        .priorities(1)
+        .workers(1)
+        .observer(seen.observe())
+        .start(|_: &Job<()>, context: &Context<'_, ()>| {
+            until("cancelled", || context.is_cancelled());
+            Outcome::Release
+        })
+        .expect("started")
+}
+
+/// Runs what waits, all of it well; the payloads in the order of the runs.
+pub fn run_all<P: Clone>(runtime: &ManualRuntime<P>) -> Vec<P> {
+    std::iter::from_fn(|| {
+        let delivery = runtime.take()?;
+        let payload = delivery.job().payload().clone();
+        delivery.settle(Outcome::Done);
+        Some(payload)
+    })
+    .collect()
 }

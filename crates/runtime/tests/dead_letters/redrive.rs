@@ -9,7 +9,7 @@ use overtake_runtime::{
     SyncPolicy,
 };
 
-use super::common::{assert_balance, letters, secs};
+use super::common::{assert_balance, letters, run_all, secs};
 use super::{fail_until_dead, keep, letter, small_runtime};
 
 /// Runs a check with letters in memory, and with letters in a file.
@@ -170,14 +170,7 @@ fn only_the_letters_that_match_are_redriven_oldest_first() {
         .expect("valid");
     let filter = Filter { name: Some("a".to_owned()), ..Filter::default() };
     assert_eq!(runtime.redrive(&filter).expect("in memory").accepted, 2);
-    let order: Vec<_> = std::iter::from_fn(|| {
-        let delivery = runtime.take()?;
-        let number = *delivery.job().payload();
-        delivery.settle(Outcome::Done);
-        Some(number)
-    })
-    .collect();
-    assert_eq!((order, runtime.dead_letters().len()), (vec![1, 3], 1));
+    assert_eq!((run_all(&runtime), runtime.dead_letters().len()), (vec![1, 3], 1));
 }
 
 #[test]
