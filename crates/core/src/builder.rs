@@ -9,6 +9,7 @@ use crate::receiver::Receiver;
 use crate::ring::{BandRing, RingError};
 use crate::sender::Sender;
 use crate::sync::Arc;
+use crate::wait_strategy::WaitStrategy;
 
 /// Makes a channel with one band per capacity, the most urgent first.
 ///
@@ -51,12 +52,13 @@ pub fn bounded<T>(capacities: &[usize]) -> (Sender<T>, Receiver<T>) {
 #[must_use]
 pub struct Builder {
     capacities: Vec<usize>,
+    wait: WaitStrategy,
 }
 
 impl Builder {
     /// A channel without bands, to which bands are added.
     pub const fn new() -> Self {
-        Self { capacities: Vec::new() }
+        Self { capacities: Vec::new(), wait: WaitStrategy::Park }
     }
 
     /// Adds one band below those already there; `capacity` is in items.
@@ -68,6 +70,12 @@ impl Builder {
     /// Adds one band per capacity, in order of urgency.
     pub fn bands(mut self, capacities: &[usize]) -> Self {
         self.capacities.extend_from_slice(capacities);
+        self
+    }
+
+    /// What a blocked thread does, on both sides; [`WaitStrategy::Park`] if nothing is said.
+    pub const fn wait(mut self, strategy: WaitStrategy) -> Self {
+        self.wait = strategy;
         self
     }
 
@@ -92,8 +100,8 @@ impl Builder {
             })
         };
         let rings = self.capacities.iter().enumerate().map(ring).collect::<Result<_, _>>()?;
-        let shared = Arc::new(Shared::new(rings));
-        Ok((Sender::first(Arc::clone(&shared)), Receiver::first(shared)))
+        let shared = Arc::new(Shared::new(rings, self.wait));
+        Ok((Sender::counted(Arc::clone(&shared)), Receiver::counted(shared)))
     }
 }
 

@@ -36,6 +36,27 @@ pub enum Fault {
     AnnounceWithoutFence,
     /// The checker sees no order between publishing and looking for waiters (breaks N2).
     TellWithoutFence,
+    /// A notifier that finds nobody untold does not wake those who are told and still live (breaks
+    /// N5).
+    NoHelp,
+    /// A waiter is taken out of the bitmap before it is woken (breaks N5).
+    ClearBeforeWake,
+    /// A notifier clears the live bit after its borrow has ended (breaks N6).
+    ClearAfterReturn,
+    /// An owner clears its live bit after it has left the cell (breaks N6).
+    ClearAfterLeaving,
+    /// The live bit is set before the count rises (breaks N7).
+    CountAfterBit,
+    /// A notifier does not look at the set again once it has told (breaks N8).
+    TrustFirstSet,
+    /// An owner takes its cell along although it is borrowed (breaks N9).
+    LeaveDespiteBorrowers,
+    /// A waiter that was told already counts as served (breaks N10).
+    ToldCountsAsServed,
+    /// Who answers `Closed` leaves the waking to the closer (breaks C1).
+    ClosedWithoutWaking,
+    /// A receiver that used its wake does not look for what remains (breaks N3's chain).
+    NoChain,
 }
 
 impl Fault {

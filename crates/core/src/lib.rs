@@ -77,11 +77,13 @@
 //! ```
 
 mod band;
+mod band_sender;
 mod builder;
 mod channel;
 mod deadline;
 mod error;
 mod fault;
+mod future;
 mod iter;
 mod look;
 mod notifier;
@@ -91,15 +93,25 @@ mod ring;
 mod sender;
 mod sweep;
 mod sync;
+mod wait_strategy;
+mod weak;
 
 pub use band::{BandSet, MAX_BANDS};
+pub use band_sender::BandSender;
 pub use builder::{BuildError, Builder, bounded};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
+#[cfg(feature = "stream")]
+pub use future::RecvStream;
+#[cfg(feature = "sink")]
+pub use future::SendSink;
+pub use future::{RecvFuture, RecvWithBandFuture, SendFuture};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use wait_strategy::WaitStrategy;
+pub use weak::{WeakReceiver, WeakSender};
 
 /// For the models alone: which rules of the protocols can be switched off.
 #[cfg(any(overtake_loom, overtake_shuttle))]

@@ -1,10 +1,11 @@
 //! The receiving side.
 
 use std::fmt;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crate::band::BandSet;
-use crate::channel::Shared;
+use crate::channel::{Caller, ReceiveWait, Shared, Step};
 use crate::deadline::Deadline;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::sweep::Idle;
@@ -21,12 +22,39 @@ pub struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    pub(crate) fn first(shared: Arc<Shared<T>>) -> Self {
+    /// A handle for all bands that was counted already.
+    pub(crate) fn counted(shared: Arc<Shared<T>>) -> Self {
         Self { shared, set: BandSet::ALL, idle: Idle::new() }
     }
 
     pub(crate) fn shared(&self) -> &Shared<T> {
         &self.shared
+    }
+
+    pub(crate) fn share(&self) -> Arc<Shared<T>> {
+        Arc::clone(&self.shared)
+    }
+
+    /// One round of a task's wait for what `take` takes.
+    pub(crate) fn poll_take<R>(
+        &self,
+        wait: &mut ReceiveWait,
+        context: &Context<'_>,
+        mut take: impl FnMut() -> Result<R, TryRecvError>,
+    ) -> Poll<Result<R, RecvError>> {
+        let caller = Caller::Task(context.waker());
+        match self.shared.step_receive(self.set, wait, caller, &mut take) {
+            Step::Done(end) => {
+                *wait = ReceiveWait::default();
+                Poll::Ready(end)
+            }
+            Step::Sleep | Step::Yield => Poll::Pending,
+        }
+    }
+
+    /// Passes on what was meant for a task that waits no longer.
+    pub(crate) fn abandon(&self, wait: &mut ReceiveWait) {
+        self.shared.abandon_receive(wait);
     }
 
     /// A receiver for those bands of this one that are in `set`.

@@ -1,9 +1,10 @@
 //! The sending side.
 
 use std::fmt;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::channel::Shared;
+use crate::channel::{Caller, Closed, Refused, SendWait, Shared, Step};
 use crate::deadline::Deadline;
 use crate::error::{SendError, SendTimeoutError, TrySendError};
 use crate::sync::Arc;
@@ -18,12 +19,61 @@ pub struct Sender<T> {
 }
 
 impl<T> Sender<T> {
-    pub(crate) fn first(shared: Arc<Shared<T>>) -> Self {
+    /// A handle that was counted already.
+    pub(crate) fn counted(shared: Arc<Shared<T>>) -> Self {
         Self { shared }
     }
 
     pub(crate) fn shared(&self) -> &Shared<T> {
         &self.shared
+    }
+
+    pub(crate) fn share(&self) -> Arc<Shared<T>> {
+        Arc::clone(&self.shared)
+    }
+
+    /// Panics, in its caller's caller, if the channel has no such band.
+    #[track_caller]
+    pub(crate) fn must_have(&self, band: usize) {
+        let _ = self.shared.ring(band);
+    }
+
+    /// One round of a task's wait for room. Ready with `item` still there if the channel is closed.
+    pub(crate) fn poll_send(
+        &self,
+        band: usize,
+        item: &mut Option<T>,
+        wait: &mut SendWait,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        let mut push = || self.shared.try_send_taken(band, item);
+        self.poll_push(band, wait, context, &mut push).map(|_| ())
+    }
+
+    /// One round of a task's wait until `push` goes well.
+    pub(crate) fn poll_push<R>(
+        &self,
+        band: usize,
+        wait: &mut SendWait,
+        context: &mut Context<'_>,
+        push: &mut impl FnMut() -> Result<R, Refused>,
+    ) -> Poll<Result<R, Closed>> {
+        match self.shared.step_send(band, wait, Caller::Task(context.waker()), push) {
+            Step::Done(end) => {
+                *wait = SendWait::default();
+                Poll::Ready(end)
+            }
+            Step::Sleep => Poll::Pending,
+            Step::Yield => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Passes on what was meant for a task that waits no longer.
+    pub(crate) fn abandon(&self, band: usize, wait: &mut SendWait) {
+        self.shared.abandon_send(band, wait);
     }
 
     /// Sends if the band has room now.

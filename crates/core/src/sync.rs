@@ -9,42 +9,26 @@ pub(crate) use real_or_model::*;
 
 pub(crate) use std::thread::panicking;
 
-use std::sync::PoisonError;
-
-/// Locks, and goes on after a panic elsewhere: no user code ever runs under a lock of this crate,
-/// so a poisoned lock guards data that is whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits on a condition variable; see [`lock`] for why poison is no news.
-pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits on a condition variable for at most `limit`.
-pub(crate) fn wait_for<'a, T>(
-    condvar: &Condvar,
-    guard: MutexGuard<'a, T>,
-    limit: std::time::Duration,
-) -> MutexGuard<'a, T> {
-    condvar.wait_timeout(guard, limit).unwrap_or_else(PoisonError::into_inner).0
-}
-
 #[cfg(not(any(overtake_loom, overtake_shuttle)))]
 mod real_or_model {
     pub(crate) use crossbeam_utils::CachePadded;
     pub(crate) use std::hint::spin_loop as spin_hint;
-    pub(crate) use std::sync::atomic::{AtomicUsize, Ordering};
-    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-    pub(crate) use std::thread::yield_now;
+    pub(crate) use std::sync::Arc;
+    pub(crate) use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use std::thread::{Thread, current, park, park_timeout, sleep, yield_now};
+    pub(crate) use std::thread_local;
 
     pub(crate) use std::sync::atomic::AtomicU64 as Word;
+    pub(crate) use std::sync::atomic::AtomicU64 as PlainWord;
 
     use crate::fault::Fault;
 
     /// A sweep clears the bits of bands it found empty once in so many receives.
     pub(crate) const TIDY_PERIOD: u64 = 64;
+    /// So many waiters share a segment.
+    pub(crate) const SEGMENT_CELLS: usize = 64;
+    /// Shelf *k* holds 2^*k* segments: room for more waiters than memory.
+    pub(crate) const SHELVES: usize = 24;
 
     /// Where the accesses around this point are all SeqCst, that is enough. The checker takes them
     /// for less, so there it is a fence.
@@ -60,6 +44,11 @@ mod real_or_model {
         }
 
         #[inline(always)]
+        pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+            read(self.0.get())
+        }
+
+        #[inline(always)]
         pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
             write(self.0.get())
         }
@@ -71,14 +60,31 @@ mod real_or_model {
     pub(crate) use super::model_word::Word;
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::hint::spin_loop as spin_hint;
-    pub(crate) use loom::sync::atomic::{AtomicUsize, Ordering, fence};
-    pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
-    pub(crate) use loom::thread::yield_now;
+    pub(crate) use loom::sync::Arc;
+    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
+    pub(crate) use loom::thread::{Thread, current, park, yield_now};
+    // Wakers are not run in models of this checker, so nothing nests.
+    pub(crate) use std::thread_local;
+
+    /// A word whose readers and writers need no order of their own.
+    pub(crate) use loom::sync::atomic::AtomicU64 as PlainWord;
 
     use crate::fault::Fault;
+    use std::time::Duration;
 
     /// Every receive, so that models see it.
     pub(crate) const TIDY_PERIOD: u64 = 1;
+    pub(crate) const SEGMENT_CELLS: usize = 2;
+    pub(crate) const SHELVES: usize = 2;
+
+    /// The checker has no clock: time stands still in here.
+    pub(crate) fn park_timeout(_limit: Duration) {
+        park();
+    }
+
+    pub(crate) fn sleep(_time: Duration) {
+        yield_now();
+    }
 
     pub(crate) fn model_fence(without: Fault) {
         if !without.planted() {
@@ -118,16 +124,20 @@ mod real_or_model {
     pub(crate) use super::model_cell::UnsafeCell;
     pub(crate) use crossbeam_utils::CachePadded;
     pub(crate) use shuttle::hint::spin_loop as spin_hint;
-    pub(crate) use shuttle::sync::atomic::{AtomicUsize, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
-    pub(crate) use shuttle::thread::yield_now;
+    pub(crate) use shuttle::sync::Arc;
+    pub(crate) use shuttle::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+    pub(crate) use shuttle::thread::{Thread, current, park, park_timeout, sleep, yield_now};
+    pub(crate) use shuttle::thread_local;
 
     pub(crate) use shuttle::sync::atomic::AtomicU64 as Word;
+    pub(crate) use shuttle::sync::atomic::AtomicU64 as PlainWord;
 
     use crate::fault::Fault;
 
     /// Every receive, so that models see it.
     pub(crate) const TIDY_PERIOD: u64 = 1;
+    pub(crate) const SEGMENT_CELLS: usize = 3;
+    pub(crate) const SHELVES: usize = 6;
 
     /// This checker knows one order of everything.
     pub(crate) fn model_fence(_without: Fault) {}

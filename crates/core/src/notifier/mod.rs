@@ -1,151 +1,353 @@
 #![doc = include_str!("README.md")]
 
-mod waiter;
+mod cell;
+mod nesting;
+mod segment;
+mod word;
 
 use std::fmt;
+use std::task::Waker;
 
 use crate::band::BandSet;
 use crate::fault::Fault;
-use crate::sync::{Arc, Mutex, Ordering, Word, lock, model_fence};
-use waiter::Cell;
-pub(crate) use waiter::{Told, Waiter, Woken};
+use crate::sync::{CachePadded, HANDLE_ORDER, HandleWord, Ordering, Word, model_fence};
+use cell::Borrow;
+pub(crate) use cell::Sleeper;
+use nesting::Frame;
+use segment::{CellSet, Segment, Shelves};
+use word::LineWord;
+pub(crate) use word::{Stamp, Told};
 
-/// The list of those who wait, with a word that says for what.
-pub(crate) struct Notifier {
-    /// Bit `b` is set while somebody announced waits for band `b`. Written under the lock.
-    interest: Word,
-    /// How many have announced: one who waits for no band has no bit. Written under the lock.
-    announced: Word,
-    list: Mutex<List>,
+/// Everyone who waits for one kind of thing.
+pub(crate) struct WaitSet {
+    /// A [`LineWord`]: all that a send reads when nobody waits.
+    line: CachePadded<Word>,
+    cells: Shelves,
+    /// Of each band how often a waiter was searched and told.
+    counts: Box<[Counts]>,
+    parked: HandleWord,
+    order: Order,
 }
 
 #[derive(Default)]
-struct List {
-    /// Most senior first.
-    waiting: Vec<Entry>,
-    /// Cells nobody uses now, so that waiting allocates only when more wait than ever before.
-    spare: Vec<Arc<Cell>>,
-    next_seniority: u64,
+struct Counts {
+    searches: HandleWord,
+    told: HandleWord,
 }
 
-struct Entry {
-    seniority: u64,
-    set: BandSet,
-    cell: Arc<Cell>,
+/// Who is told first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The newest, whose caches are warm; now and then the oldest.
+    NewestFirst,
+    /// The oldest.
+    OldestFirst,
 }
 
-impl Notifier {
-    pub(crate) fn new() -> Self {
-        Self { interest: Word::new(0), announced: Word::new(0), list: Mutex::new(List::default()) }
+/// The right to a cell, from announcing to leaving. Used only with the wait set that gave it.
+#[must_use]
+#[derive(Debug)]
+pub(crate) struct Seat {
+    segment: u32,
+    index: u32,
+    stamp: Stamp,
+}
+
+impl Seat {
+    /// To be given to the next announcement of the same wait, so that it keeps its place.
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+}
+
+impl WaitSet {
+    /// For waiters of the bands below `bands`.
+    pub(crate) fn new(bands: usize, order: Order) -> Self {
+        Self {
+            line: CachePadded::new(Word::new(0)),
+            cells: Shelves::new(),
+            counts: (0..bands).map(|_| Counts::default()).collect(),
+            parked: HandleWord::new(0),
+            order,
+        }
     }
 
-    /// A1 and A2: waits for the bands of `set` from now on. The caller must look once more before
-    /// it parks. `seniority` is that of an earlier announcement of the same wait.
-    pub(crate) fn announce(&self, set: BandSet, seniority: Option<u64>) -> Waiter<'_> {
-        let mut list = lock(&self.list);
-        let seniority = seniority.unwrap_or_else(|| {
-            list.next_seniority += 1;
-            list.next_seniority
-        });
-        let cell = list.spare.pop().unwrap_or_default();
-        let place = list.waiting.partition_point(|entry| entry.seniority < seniority);
-        list.waiting.insert(place, Entry { seniority, set, cell: Arc::clone(&cell) });
-        self.publish_interest(&list);
-        drop(list);
+    #[inline]
+    fn line(&self) -> LineWord {
+        // ORDERING: E7.
+        LineWord::from_bits(self.line.load(Ordering::SeqCst))
+    }
+
+    /// Whether anybody may be waiting.
+    #[inline]
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.line().live() != 0
+    }
+
+    // ---- those who wait ------------------------------------------------------------------
+
+    /// A1 to A6: waits for the bands of `set` from now on. The caller must look once more before it
+    /// sleeps. `stamp` is that of an earlier announcement of the same wait.
+    pub(crate) fn announce(&self, set: BandSet, sleeper: Sleeper, stamp: Option<Stamp>) -> Seat {
+        let (number, index) = self.cells.take_cell();
+        let segment = self.segment(number);
+        segment.set_bands(index, set);
+        // SAFETY: N9: `take_cell` has set the used bit, so the cell is idle and ours.
+        unsafe { segment.cell(index).make_ready(sleeper) };
+        if Fault::CountAfterBit.planted() {
+            segment.set_live(index);
+        }
+        // ORDERING: E7, before the look. N7: the count first, the bit second.
+        let line = self.line.fetch_add(LineWord::ANNOUNCEMENT, Ordering::SeqCst);
+        let stamp = stamp.unwrap_or(LineWord::from_bits(line).next_stamp());
+        segment.set_stamp(index, stamp);
+        segment.set_live(index);
+        self.parked.fetch_add(1, HANDLE_ORDER);
         // ORDERING: E7, before the look for something to take.
         model_fence(Fault::AnnounceWithoutFence);
-        Waiter::new(self, cell, seniority)
+        Seat { segment: number as u32, index: index as u32, stamp }
     }
 
-    /// P2 to P4: band `band` became worth a look; tells the most senior waiter that has it. Says
-    /// whether anybody waits for it.
+    /// What the seat's owner was told so far.
+    pub(crate) fn told(&self, seat: &Seat) -> Option<Told> {
+        let (segment, index) = self.place(seat);
+        segment.cell(index).told()
+    }
+
+    /// Whether telling this seat wakes the same task as `waker`.
+    pub(crate) fn would_wake(&self, seat: &Seat, waker: &Waker) -> bool {
+        let (segment, index) = self.place(seat);
+        // SAFETY: a seat is the right to its cell, and ends by leaving.
+        unsafe { segment.cell(index).would_wake(waker) }
+    }
+
+    /// L1 to L3: waits no longer. Who was told has a duty (N3).
+    #[must_use]
+    pub(crate) fn leave(&self, seat: Seat) -> Option<Told> {
+        let (segment, index) = self.place(&seat);
+        if !Fault::ClearAfterLeaving.planted() {
+            self.clear(segment, index);
+        }
+        let left = segment.cell(index).leave();
+        if left.is_alone {
+            // SAFETY: N9: idle, and still ours, because the used bit is set.
+            unsafe { free(segment, index) };
+        }
+        if Fault::ClearAfterLeaving.planted() {
+            self.clear(segment, index);
+        }
+        left.told
+    }
+
+    fn place(&self, seat: &Seat) -> (&Segment, usize) {
+        (self.segment(seat.segment as usize), seat.index as usize)
+    }
+
+    fn segment(&self, number: usize) -> &Segment {
+        self.cells.get(number).expect("segments are never taken away")
+    }
+
+    // ---- those who wake ------------------------------------------------------------------
+
+    /// T1 to H1: something happened in `band`; tells one waiter that has it. Says whether it did.
     #[inline]
-    pub(crate) fn tell_one(&self, band: usize) -> bool {
+    pub(crate) fn notify(&self, band: usize) -> bool {
         // ORDERING: E7, after what made the band worth a look: a SeqCst write of a ring's word.
         model_fence(Fault::TellWithoutFence);
-        let waited_for = self.interest().contains(band);
-        if waited_for {
-            self.tell_one_slow(band);
-        }
-        waited_for
+        self.has_waiters() && self.notify_one(band)
     }
 
     #[cold]
-    fn tell_one_slow(&self, band: usize) {
-        let mut list = lock(&self.list);
-        let Some(place) = list.waiting.iter().position(|entry| entry.set.contains(band)) else {
-            return;
-        };
-        let entry = list.waiting.remove(place);
-        self.publish_interest(&list);
-        entry.cell.tell(Told::Band(band));
-        drop(list);
-        entry.cell.wake();
-    }
-
-    /// As [`tell_all`](Self::tell_all), and takes no lock where nobody waits.
-    pub(crate) fn tell_all_who_wait(&self) {
-        // ORDERING: E7, as in `tell_one`.
-        model_fence(Fault::TellWithoutFence);
-        if self.announced.load(Ordering::SeqCst) != 0 {
-            self.tell_all();
+    #[inline(never)]
+    fn notify_one(&self, band: usize) -> bool {
+        let search = self.counts[band].searches.fetch_add(1, HANDLE_ORDER);
+        let (oldest_first, first) = self.order_of(search);
+        let segments = || self.cells.iter();
+        let told = segments()
+            .skip(first)
+            .chain(segments().take(first))
+            .any(|segment| self.tell_one_of(segment, band, oldest_first));
+        if told {
+            self.counts[band].told.fetch_add(1, HANDLE_ORDER);
+        } else if !Fault::NoHelp.planted() {
+            self.help(Some(band));
         }
-    }
-
-    /// Tells everybody who waits now to look at everything.
-    #[cold]
-    pub(crate) fn tell_all(&self) {
-        let mut list = lock(&self.list);
-        let told = std::mem::take(&mut list.waiting);
-        self.publish_interest(&list);
-        for entry in &told {
-            entry.cell.tell(Told::All);
-        }
-        drop(list);
-        for entry in told {
-            entry.cell.wake();
-        }
-    }
-
-    /// Takes an entry out again and gives its cell back; says what it had been told.
-    fn leave(&self, seniority: u64, cell: &Arc<Cell>) -> Option<Told> {
-        let mut list = lock(&self.list);
-        let told = cell.take_told();
-        if told.is_none() {
-            let place = list.waiting.partition_point(|entry| entry.seniority < seniority);
-            debug_assert!(
-                list.waiting.get(place).is_some_and(|entry| entry.seniority == seniority),
-                "neither told nor in the list: {list:?}"
-            );
-            list.waiting.remove(place);
-            self.publish_interest(&list);
-        }
-        list.spare.push(Arc::clone(cell));
         told
     }
 
-    #[inline]
-    fn interest(&self) -> BandSet {
-        // ORDERING: E7.
-        BandSet::from_bits(self.interest.load(Ordering::SeqCst))
+    /// Whether a search begins with the oldest, and in which segment.
+    fn order_of(&self, search: u64) -> (bool, usize) {
+        /// How often a search takes the oldest although the newest is preferred.
+        const FAIR: u64 = 16;
+        /// How often the segment changes where the oldest is always taken.
+        const TURN: u64 = 64;
+        let segments = || self.cells.iter().count().max(1) as u64;
+        match self.order {
+            Order::NewestFirst if search % FAIR != FAIR - 1 => (false, 0),
+            Order::NewestFirst => (true, (search / FAIR % segments()) as usize),
+            Order::OldestFirst => (true, (search / TURN % segments()) as usize),
+        }
     }
 
-    fn publish_interest(&self, list: &List) {
-        let union = list.waiting.iter().fold(BandSet::EMPTY, |union, entry| union | entry.set);
-        // ORDERING: E7. The list itself is read under its lock.
-        self.interest.store(union.bits(), Ordering::SeqCst);
-        self.announced.store(list.waiting.len() as u64, Ordering::SeqCst);
+    /// T2 to T4 in one segment: tells the best waiter that has the band, until one is told for good.
+    fn tell_one_of(&self, segment: &Segment, band: usize, oldest_first: bool) -> bool {
+        let mut left = segment.live();
+        while let Some(index) = self.best_of(segment, left, band, oldest_first) {
+            left = left.without(index);
+            let Some(borrow) = segment.cell(index).tell(Told::Band(band)) else {
+                if Fault::ToldCountsAsServed.planted() {
+                    return true;
+                }
+                continue;
+            };
+            // N8: the cell may be another's than it was when it was chosen.
+            let has_band = segment.bands(index).contains(band) || Fault::TrustFirstSet.planted();
+            let went_well = self.finish(segment, index, borrow);
+            if has_band && went_well {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// T2: the first to be told among some cells.
+    fn best_of(
+        &self,
+        segment: &Segment,
+        cells: CellSet,
+        band: usize,
+        oldest_first: bool,
+    ) -> Option<usize> {
+        let now = self.line().next_stamp();
+        let may_be_told = |&index: &usize| {
+            segment.bands(index).contains(band)
+                && (segment.cell(index).is_untold() || Fault::ToldCountsAsServed.planted())
+        };
+        let age = |&index: &usize| segment.stamp(index).age(now);
+        let candidates = cells.iter().filter(may_be_told);
+        if oldest_first { candidates.max_by_key(age) } else { candidates.min_by_key(age) }
+    }
+
+    /// Tells everybody who waits now, or wakes them once more.
+    pub(crate) fn notify_all(&self, told: Told) {
+        // ORDERING: E7, after the flag that those who wait look at.
+        model_fence(Fault::TellWithoutFence);
+        if self.has_waiters() {
+            self.tell_all(told);
+        }
+    }
+
+    #[cold]
+    fn tell_all(&self, told: Told) {
+        for segment in self.cells.iter() {
+            for index in segment.live().iter() {
+                let cell = segment.cell(index);
+                if let Some(borrow) = cell.tell(told).or_else(|| cell.help()) {
+                    let _ = self.finish(segment, index, borrow);
+                }
+            }
+        }
+    }
+
+    /// H1: wakes once more those who were told and are still in the bitmap; of one band, or all.
+    #[cold]
+    fn help(&self, band: Option<usize>) {
+        for segment in self.cells.iter() {
+            for index in segment.live().iter() {
+                if band.is_none_or(|band| segment.bands(index).contains(band))
+                    && let Some(borrow) = segment.cell(index).help()
+                {
+                    let _ = self.finish(segment, index, borrow);
+                }
+            }
+        }
+    }
+
+    /// T5 to T8. Says whether the waker did its work.
+    fn finish(&self, segment: &Segment, index: usize, borrow: Borrow<'_>) -> bool {
+        if !borrow.runs_user_code() {
+            return self.wake_and_end(segment, index, borrow);
+        }
+        let Some(frame) = Frame::enter(std::ptr::from_ref(self).addr()) else {
+            // The live bit stays: the outermost wake of this thread will find it.
+            end(segment, index, borrow);
+            return true;
+        };
+        let went_well = self.wake_and_end(segment, index, borrow);
+        while frame.must_go_on() {
+            self.help(None);
+        }
+        went_well
+    }
+
+    fn wake_and_end(&self, segment: &Segment, index: usize, borrow: Borrow<'_>) -> bool {
+        if Fault::ClearBeforeWake.planted() {
+            self.clear(segment, index);
+        }
+        let went_well = borrow.wake();
+        if Fault::ClearAfterReturn.planted() {
+            end(segment, index, borrow);
+            self.clear(segment, index);
+            return went_well;
+        }
+        // N6: before the borrow ends, for after that the bit may be another announcement's.
+        self.clear(segment, index);
+        end(segment, index, borrow);
+        went_well
+    }
+
+    fn clear(&self, segment: &Segment, index: usize) {
+        if segment.clear_live(index) {
+            // ORDERING: E7, like the rest of the line.
+            self.line.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    // ---- what others see -----------------------------------------------------------------
+
+    /// How often somebody announced.
+    pub(crate) fn parked(&self) -> u64 {
+        self.parked.load(HANDLE_ORDER)
+    }
+
+    /// How often somebody was told of `band`.
+    pub(crate) fn told_of(&self, band: usize) -> u64 {
+        self.counts[band].told.load(HANDLE_ORDER)
+    }
+
+    /// Whether no cell is in use: so it is when nobody waits and no call is under way.
+    #[cfg(any(test, overtake_loom, overtake_shuttle))]
+    pub(crate) fn is_at_rest(&self) -> bool {
+        !self.has_waiters() && self.cells.iter().all(|segment| segment.used_cells() == 0)
     }
 }
 
-impl fmt::Debug for Notifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Notifier(waited for: {:?})", self.interest())
+/// T7, T8.
+fn end(segment: &Segment, index: usize, borrow: Borrow<'_>) {
+    if borrow.end() {
+        // SAFETY: N9: the owner is gone and this was the last borrower.
+        unsafe { free(segment, index) };
     }
 }
 
-impl fmt::Debug for List {
+/// L3, T8: frees a cell, and only then drops what was in it: a waker's `Drop` is user code.
+///
+/// # Safety
+///
+/// The caller is alone with the cell, which is idle.
+unsafe fn free(segment: &Segment, index: usize) {
+    // SAFETY: as the caller says.
+    let sleeper = unsafe { segment.cell(index).take_sleeper() };
+    segment.free_cell(index);
+    drop(sleeper);
+}
+
+impl fmt::Debug for WaitSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.waiting.iter().map(|e| (e.seniority, e.set))).finish()
+        let all = self
+            .cells
+            .iter()
+            .flat_map(|segment| segment.live().iter().map(move |index| segment.bands(index)));
+        write!(f, "waited for: {:?}", all.fold(BandSet::EMPTY, |union, set| union | set))
     }
 }

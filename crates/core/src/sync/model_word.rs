@@ -93,6 +93,11 @@ impl Word {
         self.word.fetch_add(value, weaker(order))
     }
 
+    pub(crate) fn fetch_sub(&self, value: u64, order: Ordering) -> u64 {
+        self.before_write();
+        self.word.fetch_sub(value, weaker(order))
+    }
+
     pub(crate) fn fetch_or(&self, bits: u64, order: Ordering) -> u64 {
         self.before_write();
         self.word.fetch_or(bits, weaker(order))

@@ -1,0 +1,15 @@
+//! Waiting as a task: futures for any executor, a stream and a sink.
+
+mod recv;
+mod send;
+#[cfg(feature = "sink")]
+mod sink;
+#[cfg(feature = "stream")]
+mod stream;
+
+pub use recv::{RecvFuture, RecvWithBandFuture};
+pub use send::SendFuture;
+#[cfg(feature = "sink")]
+pub use sink::SendSink;
+#[cfg(feature = "stream")]
+pub use stream::RecvStream;

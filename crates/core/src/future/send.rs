@@ -1,0 +1,82 @@
+//! Sending in a task.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::channel::SendWait;
+use crate::error::SendError;
+use crate::sender::Sender;
+
+/// Sends one item. Made by [`Sender::send_async`].
+#[must_use = "a future does nothing unless it is polled"]
+pub struct SendFuture<'a, T> {
+    sender: &'a Sender<T>,
+    band: usize,
+    /// `None` once it was sent or given back.
+    item: Option<T>,
+    wait: SendWait,
+}
+
+impl<T> Sender<T> {
+    /// Sends, and waits for room as long as it takes, without blocking the thread.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped before it is ready, the future has sent nothing, and its item is dropped with it;
+    /// [`into_item`](SendFuture::into_item) gives it back instead. A wake that was meant for it goes
+    /// to the next sender.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] with the item if the channel is closed, before or while waiting.
+    ///
+    /// # Panics
+    ///
+    /// If the channel has no band `band`; at once, not when polled.
+    #[track_caller]
+    pub fn send_async(&self, band: usize, item: T) -> SendFuture<'_, T> {
+        self.must_have(band);
+        SendFuture { sender: self, band, item: Some(item), wait: SendWait::default() }
+    }
+}
+
+impl<T> SendFuture<'_, T> {
+    /// Ends the attempt, and gives the item back if it was not sent.
+    #[must_use]
+    pub fn into_item(mut self) -> Option<T> {
+        self.item.take()
+    }
+}
+
+// The item is never pinned: it moves into the channel.
+impl<T> Unpin for SendFuture<'_, T> {}
+
+impl<T> Future for SendFuture<'_, T> {
+    type Output = Result<(), SendError<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { sender, band, item, wait } = &mut *self;
+        match sender.poll_send(*band, item, wait, context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(()) => Poll::Ready(item.take().map_or(Ok(()), |item| Err(SendError(item)))),
+        }
+    }
+}
+
+impl<T> Drop for SendFuture<'_, T> {
+    fn drop(&mut self) {
+        self.sender.abandon(self.band, &mut self.wait);
+    }
+}
+
+impl<T> fmt::Debug for SendFuture<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SendFuture")
+            .field("band", &self.band)
+            .field("is_sent", &self.item.is_none())
+            .field("sender", self.sender)
+            .finish()
+    }
+}
