@@ -227,7 +227,7 @@ fn bring_an_item((tx, rx): &Handles) {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock: who is stopped under it holds up those who tell"]
+#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_send beside a parked receiver",
@@ -238,7 +238,7 @@ fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock: who is stopped under it holds up those who tell"]
+#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_recv beside a parked sender",
@@ -249,7 +249,7 @@ fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock: who is stopped under it holds up those who tell"]
+#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_on_its_way_to_park_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "recv_timeout beside a parked receiver",

@@ -3,15 +3,13 @@
 
 mod common;
 
-use common::{join, parked, within};
-use overtake_core::{Receiver, RecvError, Sender, bounded};
+use common::{join, within};
+use overtake_core::{Receiver, Sender, bounded};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::fs;
 use std::hint::black_box;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread;
 
 /// Counts per thread, so that the test harness is not counted.
 struct Counting;
@@ -50,57 +48,73 @@ fn allocations_during(work: impl FnOnce()) -> usize {
     ALLOCATIONS.get() - before
 }
 
-/// The CPU time of all threads of this process, in clock ticks of 10 ms.
-fn cpu_ticks() -> u64 {
-    let stat = fs::read_to_string("/proc/self/stat").expect("procfs");
-    let (_, after_name) = stat.rsplit_once(") ").expect("a name in parentheses");
-    // Fields 14 and 15, user and system time; the state after the name is field 3.
-    after_name.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().expect("ticks")).sum()
-}
+/// Idle threads. Only Linux says in a file what processor time a process has used.
+#[cfg(target_os = "linux")]
+mod idle {
+    use super::alone;
+    use super::common::{join, parked, within};
+    use overtake_core::{BandSet, Receiver, RecvError, Sender, bounded};
+    use std::fs;
+    use std::thread::{self, JoinHandle};
+    use std::time::Duration;
 
-/// How many ticks those who wait may use in a second: the threads' own start is in it.
-const QUIET: u64 = 10;
-
-/// Eight receivers and eight senders, all parked.
-fn sixteen_parked() -> (Sender<u8>, Receiver<u8>, Vec<JoinHandle<bool>>) {
-    let (tx, rx) = bounded(&[1, 1]);
-    tx.try_send(1, 0).unwrap();
-    let mut threads = Vec::new();
-    for number in 0..8 {
-        let receiver = rx.clone().only(overtake_core::BandSet::only(0));
-        threads.push(parked(move || {
-            let received = if number % 2 == 0 {
-                receiver.recv()
-            } else {
-                receiver.recv_timeout(Duration::MAX).map_err(|_| RecvError::Closed)
-            };
-            received == Err(RecvError::Closed)
-        }));
-        let sender = tx.clone();
-        threads.push(parked(move || sender.send(1, number).is_err()));
+    /// The CPU time of all threads of this process, in clock ticks of 10 ms.
+    fn cpu_ticks() -> u64 {
+        let stat = fs::read_to_string("/proc/self/stat").expect("procfs");
+        let (_, after_name) = stat.rsplit_once(") ").expect("a name in parentheses");
+        // Fields 14 and 15, user and system time; the state after the name is field 3.
+        after_name
+            .split(' ')
+            .skip(11)
+            .take(2)
+            .map(|field| field.parse::<u64>().expect("ticks"))
+            .sum()
     }
-    (tx, rx, threads)
-}
 
-#[test]
-fn kind_13_who_waits_uses_no_cpu() {
-    let _alone = alone();
-    within(30, || {
-        let (tx, _rx, threads) = sixteen_parked();
-        let before = cpu_ticks();
-        thread::sleep(Duration::from_secs(1));
-        let idle = cpu_ticks() - before;
-        tx.close();
-        assert!(threads.into_iter().all(join), "all end by closing");
-        assert!(idle <= QUIET, "{idle} ticks of CPU while all were parked");
+    /// How many ticks those who wait may use in a second: the threads' own start is in it.
+    const QUIET: u64 = 10;
 
-        // The control: whoever polls is seen by the meter, or this never ends.
-        let (_tx, rx) = bounded::<u8>(&[1, 1]);
-        let before = cpu_ticks();
-        while cpu_ticks() - before <= QUIET {
-            assert!((0..1_000).all(|_| rx.try_recv().is_err()));
+    /// Eight receivers and eight senders, all parked.
+    fn sixteen_parked() -> (Sender<u8>, Receiver<u8>, Vec<JoinHandle<bool>>) {
+        let (tx, rx) = bounded(&[1, 1]);
+        tx.try_send(1, 0).unwrap();
+        let mut threads = Vec::new();
+        for number in 0..8 {
+            let receiver = rx.clone().only(BandSet::only(0));
+            threads.push(parked(move || {
+                let received = if number % 2 == 0 {
+                    receiver.recv()
+                } else {
+                    receiver.recv_timeout(Duration::MAX).map_err(|_| RecvError::Closed)
+                };
+                received == Err(RecvError::Closed)
+            }));
+            let sender = tx.clone();
+            threads.push(parked(move || sender.send(1, number).is_err()));
         }
-    });
+        (tx, rx, threads)
+    }
+
+    #[test]
+    fn kind_13_who_waits_uses_no_cpu() {
+        let _alone = alone();
+        within(30, || {
+            let (tx, _rx, threads) = sixteen_parked();
+            let before = cpu_ticks();
+            thread::sleep(Duration::from_secs(1));
+            let idle = cpu_ticks() - before;
+            tx.close();
+            assert!(threads.into_iter().all(join), "all end by closing");
+            assert!(idle <= QUIET, "{idle} ticks of CPU while all were parked");
+
+            // The control: whoever polls is seen by the meter, or this never ends.
+            let (_tx, rx) = bounded::<u8>(&[1, 1]);
+            let before = cpu_ticks();
+            while cpu_ticks() - before <= QUIET {
+                assert!((0..1_000).all(|_| rx.try_recv().is_err()));
+            }
+        });
+    }
 }
 
 fn there_and_back(tx: &Sender<[usize; 4]>, rx: &Receiver<[usize; 4]>, items: usize) {

@@ -3,12 +3,14 @@
 #![allow(unreachable_pub, reason = "a module of several binaries")]
 
 use std::collections::HashMap;
+use std::fmt;
+#[cfg(target_os = "linux")]
+use std::fs;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use std::{fmt, fs};
 
 /// How many rounds a race gets: enough to meet, few enough for a debug build on two cores.
 pub const ROUNDS: usize = if cfg!(miri) { 20 } else { 20_000 };
@@ -35,6 +37,7 @@ pub fn within<R: Send + 'static>(seconds: u64, body: impl FnOnce() -> R + Send +
 /// Starts `call` in a thread and returns once that thread sleeps in it.
 ///
 /// To be used where the call must block; if it does not, this waits until the thread has ended.
+#[cfg(target_os = "linux")]
 pub fn parked<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> JoinHandle<R> {
     let (started, start) = mpsc::channel();
     let thread = thread::spawn(move || {
@@ -53,6 +56,15 @@ pub fn parked<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> J
         asleep = if state == Some('S') { asleep + 1 } else { 0 };
         thread::yield_now();
     }
+    thread
+}
+
+/// Starts `call` in a thread, and gives it time to fall asleep in it: only Linux tells when a
+/// thread sleeps.
+#[cfg(not(target_os = "linux"))]
+pub fn parked<R: Send + 'static>(call: impl FnOnce() -> R + Send + 'static) -> JoinHandle<R> {
+    let thread = thread::spawn(call);
+    thread::sleep(Duration::from_millis(100));
     thread
 }
 
