@@ -8,18 +8,19 @@ use std::collections::HashSet;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::hint::spin_loop;
-use std::os::unix::thread::JoinHandleExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering::SeqCst};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use std::{env, mem, ptr};
+use std::{env, mem, process, ptr};
 
 // ---- the victim --------------------------------------------------------------------------------
 
 /// What the signal handler of a victim and those who stop it say to each other.
 #[derive(Default)]
 struct Stand {
+    /// The victim, as the system numbers threads.
+    thread: AtomicI32,
     /// Stops are numbered; these are the last one asked for, reached, let go, and left.
     asked: AtomicUsize,
     reached: AtomicUsize,
@@ -107,6 +108,8 @@ impl Victim {
         let mine = Arc::clone(&stand);
         let thread = thread::spawn(move || {
             STAND.set(Arc::as_ptr(&mine));
+            // SAFETY: only asks for the number of this thread.
+            mine.thread.store(unsafe { libc::gettid() }, SeqCst);
             while !mine.over.load(SeqCst) {
                 turn(&Watched(&mine));
             }
@@ -129,8 +132,10 @@ impl Victim {
         }
         (0..dice.below(200)).for_each(|_| spin_loop());
         let stop = self.stand.asked.fetch_add(1, SeqCst) + 1;
-        // SAFETY: the thread was not joined, and it does not end before `finish`.
-        let answer = unsafe { libc::pthread_kill(self.thread.as_pthread_t(), libc::SIGUSR1) };
+        let (process, thread) = (process::id(), self.stand.thread.load(SeqCst));
+        // SAFETY: a signal to a thread of our own, which has a handler and does not end before
+        // `finish`.
+        let answer = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGUSR1) };
         assert_eq!(answer, 0, "the victim is there");
         while self.stand.reached.load(SeqCst) < stop {
             thread::yield_now();
