@@ -3,7 +3,9 @@
 //!
 //! Left out of the suites that this follows, because it does not exist here: select and ready sets,
 //! capacity 0 and rendezvous, unbounded channels, timers as channels, forced sends that push out
-//! the oldest item, permits and reservations.
+//! the oldest item, permits and reservations. Futures have tests of their own. Destructors that
+//! panic are in `drops`, thread-locals that use a channel at their end in `reentrancy`, the order
+//! across bands in `priority_order`.
 
 mod common;
 mod ways;

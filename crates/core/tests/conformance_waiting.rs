@@ -288,7 +288,6 @@ fn draining_wakes_each_sender_that_waits(way: Way) {
 }
 
 fn a_send_beside_the_last_receivers_end_has_one_answer(way: Way) {
-    let mut accepted = 0;
     for _ in 0..ROUNDS {
         let (tx, rx) = way.channel(1);
         let (item, start) = (Arc::new(()), Arc::new(Barrier::new(2)));
@@ -299,10 +298,10 @@ fn a_send_beside_the_last_receivers_end_has_one_answer(way: Way) {
         });
         start.wait();
         drop(rx);
-        accepted += usize::from(join(sender).is_ok());
+        // Either answer will do; there is one, and the item is gone.
+        let _ = join(sender);
         assert_eq!(Arc::strong_count(&item), 1);
     }
-    assert!(accepted <= ROUNDS);
 }
 
 fn a_receive_beside_the_last_senders_end_gets_the_item(way: Way) {

@@ -119,7 +119,7 @@ impl Victim {
     }
 
     /// Stops the victim some calls after its last stop; it stays there until the answer is dropped.
-    fn stop(&self, dice: &mut Dice) -> Stopped<'_> {
+    pub fn stop(&self, dice: &mut Dice) -> Stopped<'_> {
         let calls = self.stand.calls.load(SeqCst) + 1 + dice.below(30);
         while self.stand.calls.load(SeqCst) < calls {
             thread::yield_now();
@@ -150,13 +150,13 @@ impl Victim {
 }
 
 /// A victim that stands still.
-struct Stopped<'a> {
+pub struct Stopped<'a> {
     stand: &'a Stand,
     stop: usize,
 }
 
 impl Stopped<'_> {
-    fn is_inside(&self) -> bool {
+    pub fn is_inside(&self) -> bool {
         self.stand.inside.load(SeqCst)
     }
 
@@ -243,6 +243,9 @@ impl Others {
 
 // ---- the meter ---------------------------------------------------------------------------------
 
+/// So many stops inside a call there are at least, however busy the machine.
+const ENOUGH: usize = 20;
+
 /// How often to stop the victim, and what the others must complete in each stop inside its call.
 pub struct Plan {
     pub stops: usize,
@@ -254,20 +257,23 @@ pub struct Plan {
     pub patience: Duration,
     /// Enough stalls to stop looking.
     pub stalls: usize,
+    /// After so long `ENOUGH` will do: on a busy machine a stop takes long.
+    pub budget: Duration,
 }
 
 impl Plan {
-    /// By default as long as the others need for some steps; `OVERTAKE_FREEZES` and
-    /// `OVERTAKE_FREEZE_MS` ask for more and longer stops.
+    /// By default stops as long as the others need for some steps; `OVERTAKE_FREEZES` and
+    /// `OVERTAKE_FREEZE_MS` ask for more and longer ones.
     pub fn from_env() -> Self {
         let number = |name: &str| env::var(name).ok().map(|value| value.parse().expect("a number"));
         let millis = number("OVERTAKE_FREEZE_MS").unwrap_or(0);
         Self {
-            stops: number("OVERTAKE_FREEZES").unwrap_or(100),
+            stops: number("OVERTAKE_FREEZES").unwrap_or(200),
             at_least: Duration::from_millis(millis as u64),
             steps: 20 + millis,
             patience: Duration::from_secs(30),
             stalls: 1,
+            budget: if millis == 0 { Duration::from_secs(2) } else { Duration::MAX },
         }
     }
 }
@@ -299,7 +305,9 @@ impl fmt::Display for Seen {
 pub fn freeze(plan: &Plan, victim: &Victim, others: &Others) -> Seen {
     let mut dice = Dice::new(12);
     let mut seen = Seen::default();
-    while seen.stops < plan.stops && seen.stalled < plan.stalls {
+    let began = Instant::now();
+    let is_over = |stops| stops >= plan.stops || began.elapsed() > plan.budget;
+    while seen.stalled < plan.stalls && (seen.inside < ENOUGH || !is_over(seen.stops)) {
         let stopped = victim.stop(&mut dice);
         seen.stops += 1;
         if !stopped.is_inside() {
