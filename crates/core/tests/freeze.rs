@@ -1,5 +1,5 @@
-//! G2 on real threads: a thread that a signal stops anywhere inside a `try_` call, a close or the
-//! drop of a handle holds up nobody. `Full` is weak, so the bands have two places at least.
+//! G2 on real threads: a thread that a signal stops anywhere inside a call holds up nobody, also
+//! where somebody is parked. `Full` is weak, so the bands have two places at least.
 //!
 //! Each test prints what it saw. More and longer stops: `.ci/freeze.sh`.
 #![cfg(target_os = "linux")]
@@ -207,8 +207,7 @@ fn frozen_beside_one_who_parks(
         let (waiter, waker, victims) = (handles.clone(), handles.clone(), handles.clone());
         let others = Others::through(0).and(move |_| waits(&waiter)).and(move |_| wakes(&waker));
         let victim = Victim::start(move |watched| turn(watched, &victims));
-        let plan = Plan { patience: Duration::from_secs(5), ..Plan::from_env() };
-        let seen = freeze(&plan, &victim, &others);
+        let seen = freeze(&Plan::from_env(), &victim, &others);
         victim.finish();
         others.finish(|| assert!(handles.0.close()));
         assert_nobody_stalled(&name, &seen);
@@ -258,7 +257,6 @@ fn g3_kind_12_who_parks_beside_a_frozen_send_sleeps_and_is_woken() {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_send beside a parked receiver",
@@ -269,7 +267,6 @@ fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_recv beside a parked sender",
@@ -280,11 +277,30 @@ fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-#[ignore = "the list of waiters has a lock, and who is stopped with a wake in hand keeps it"]
 fn g2_kind_12_who_is_frozen_on_its_way_to_park_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "recv_timeout beside a parked receiver",
         |watched, (_, rx)| _ = watched.call(|| rx.recv_timeout(Duration::from_nanos(1))),
+        wait_for_an_item,
+        bring_an_item,
+    );
+}
+
+#[test]
+fn g2_kind_12_who_is_frozen_on_its_way_to_wait_for_room_holds_up_nobody() {
+    frozen_beside_one_who_parks(
+        "send_timeout beside a parked sender",
+        |watched, (tx, _)| _ = watched.call(|| tx.send_timeout(NARROW, 2, Duration::from_nanos(1))),
+        |(tx, _)| _ = tx.send(NARROW, 2),
+        |(_, rx)| _ = (rx.try_recv(), rx.try_recv()),
+    );
+}
+
+#[test]
+fn g2_kind_12_who_is_frozen_in_a_release_holds_up_nobody() {
+    frozen_beside_one_who_parks(
+        "release beside a parked receiver",
+        |watched, (tx, _)| watched.call(|| tx.release()),
         wait_for_an_item,
         bring_an_item,
     );
