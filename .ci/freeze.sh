@@ -12,7 +12,7 @@ OVERTAKE_FREEZES="${OVERTAKE_FREEZES:-250}" OVERTAKE_FREEZE_MS="${OVERTAKE_FREEZ
   cargo test --release -p overtake-core --test freeze --locked -- --nocapture --test-threads=16 2>&1 | tee "$said"
 
 inside=$(grep -oE '^freeze .* [0-9]+ inside a call' "$said" | grep -v ' control' | awk '{ sum += $(NF - 3) } END { print sum + 0 }' || true)
-least=$((${OVERTAKE_FREEZES:-250} * 4))
+least=$((${OVERTAKE_FREEZES:-250} * 8))
 if ((inside < least)); then
   echo "freeze.sh: $inside stops were inside a call, expected $least" >&2
   exit 1

@@ -38,7 +38,7 @@ impl Drop for Nosy {
 #[test]
 fn kind_18_ten_thousand_items_send_while_they_are_dropped() {
     const ITEMS: usize = 10_000;
-    within(20, || {
+    within(120, || {
         let refused = Arc::new(AtomicUsize::new(0));
         let (tx, rx) = bounded(&[ITEMS, ITEMS]);
         for _ in 0..ITEMS {
