@@ -12,14 +12,14 @@ use crate::fault::Fault;
 use crate::notifier::{Notifier, Told, Woken};
 use crate::presence::Presence;
 use crate::ring::{BandRing, PushError};
-use crate::sweep::{Idle, Swept, sweep};
+use crate::sweep::{Idle, One, Swept, sweep};
 use crate::sync::{AtomicUsize, CachePadded, Ordering, Word, panicking, yield_now};
 
 /// What all handles of a channel share.
 pub(crate) struct Shared<T> {
     rings: Box<[BandRing<T>]>,
-    presence: Presence,
-    waiting_receivers: CachePadded<Notifier>,
+    pub(crate) presence: Presence,
+    pub(crate) waiting_receivers: CachePadded<Notifier>,
     waiting_senders: CachePadded<Notifier>,
     /// Counts the releases. A receiver returns `Released` when it changes while it waits.
     epoch: Word,
@@ -85,7 +85,7 @@ impl<T> Shared<T> {
 
     /// The head of `band` passed so many tickets: so many senders may have room.
     #[inline]
-    fn room_came(&self, band: usize, tickets: u64) {
+    pub(crate) fn room_came(&self, band: usize, tickets: u64) {
         if Fault::RoomWithoutWake.planted() {
             return;
         }
@@ -154,7 +154,7 @@ impl<T> Shared<T> {
     #[inline]
     fn sweep(&self, set: BandSet, idle: &Idle) -> Swept<T> {
         let on_room = |band, tickets| self.room_came(band, tickets);
-        let swept = sweep(&self.rings, &self.presence, set, idle, on_room);
+        let swept = sweep(&self.rings, &self.presence, set, idle, One, on_room);
         if matches!(swept, Swept::Closed) {
             // Whoever answers `Closed` sees the close through, should its caller be stopped.
             self.close();

@@ -36,6 +36,12 @@ pub enum Fault {
     AnnounceWithoutFence,
     /// The checker sees no order between publishing and looking for waiters (breaks N2).
     TellWithoutFence,
+    /// The items behind one whose ticket was voided are published before it (breaks R9).
+    PublishPastVoided,
+    /// A batch whose ticket was voided leaves the rest of its claim without an owner (breaks R9).
+    LeaveClaim,
+    /// A batch takes more than it had looked at before the second collect (breaks S1, R10).
+    LateRun,
 }
 
 impl Fault {

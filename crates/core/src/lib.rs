@@ -77,6 +77,7 @@
 //! ```
 
 mod band;
+mod batch;
 mod builder;
 mod channel;
 mod deadline;
@@ -96,6 +97,7 @@ pub use band::{BandSet, MAX_BANDS};
 pub use builder::{BuildError, Builder, bounded};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    TrySendManyError,
 };
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;

@@ -9,14 +9,14 @@
 use crate::band::{BandSet, MAX_BANDS};
 use crate::fault::Fault;
 use crate::presence::{Presence, Snapshot};
-use crate::ring::{BandRing, Evidence, Look};
+use crate::ring::{BandRing, Evidence, Found, Look};
 use crate::sync::{HANDLE_ORDER, HandleWord, TIDY_PERIOD};
 
 /// What a sweep came to.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Swept<T> {
-    /// The item, and its band.
+    /// The band, and what was taken from it.
     Item(usize, T),
     /// At one moment all bands of the set were empty.
     Empty,
@@ -32,19 +32,65 @@ pub(crate) struct Idle {
     sweeps: HandleWord,
 }
 
+/// How a sweep takes from the band in which it has found an item.
+pub(crate) trait Taking<T> {
+    /// What it has looked at, and is going to claim.
+    type Chosen;
+    /// What it comes to.
+    type Taken;
+
+    /// Looks at whatever is to be taken beside the item that was found. All of it was inside when
+    /// the second collect begins, so the whole claim takes effect at one moment.
+    fn choose(&mut self, ring: &BandRing<T>, found: Found) -> Self::Chosen;
+
+    /// Claims it, unless somebody else was faster.
+    fn claim(
+        &mut self,
+        ring: &BandRing<T>,
+        band: usize,
+        chosen: Self::Chosen,
+        on_room: impl FnMut(u64),
+    ) -> Option<Self::Taken>;
+}
+
+/// Takes the one item that was found.
+pub(crate) struct One;
+
+impl<T> Taking<T> for One {
+    type Chosen = Found;
+    type Taken = T;
+
+    #[inline(always)]
+    fn choose(&mut self, _ring: &BandRing<T>, found: Found) -> Found {
+        found
+    }
+
+    #[inline(always)]
+    fn claim(
+        &mut self,
+        ring: &BandRing<T>,
+        _band: usize,
+        chosen: Found,
+        on_room: impl FnMut(u64),
+    ) -> Option<T> {
+        ring.claim(chosen, on_room)
+    }
+}
+
 /// So many bands are passed with a small, cheap list of evidence.
 const FEW: usize = 4;
 
-/// Takes from the most urgent band of `set` that holds something. `on_room` is told for each
-/// band by how many tickets its head moved.
+/// Takes from the most urgent band of `set` that holds something, in the way of `taking`. `on_room`
+/// is told for each band by how many tickets its head moved.
 #[inline]
-pub(crate) fn sweep<T>(
+pub(crate) fn sweep<T, K: Taking<T>>(
     rings: &[BandRing<T>],
     presence: &Presence,
     set: BandSet,
     idle: &Idle,
+    mut taking: K,
     mut on_room: impl FnMut(usize, u64),
-) -> Swept<T> {
+) -> Swept<K::Taken> {
     let set = set & BandSet::below(rings.len());
     if set.is_empty() {
         return if presence.is_closed() { Swept::Closed } else { Swept::Empty };
@@ -53,9 +99,9 @@ pub(crate) fn sweep<T>(
     loop {
         let first = presence.read();
         let swept = if (first.bands() & set).len() <= FEW {
-            bands.collect_twice::<FEW>(&first, &mut on_room)
+            bands.collect_twice::<FEW, K>(&first, &mut taking, &mut on_room)
         } else {
-            bands.collect_twice::<MAX_BANDS>(&first, &mut on_room)
+            bands.collect_twice::<MAX_BANDS, K>(&first, &mut taking, &mut on_room)
         };
         match swept {
             None => {}
@@ -78,11 +124,12 @@ impl<T> Bands<'_, T> {
     /// One attempt, with room for the evidence of `N` bands: what it came to, and which bands
     /// it passed with evidence. `None` if something changed between the two collects.
     #[inline]
-    fn collect_twice<const N: usize>(
+    fn collect_twice<const N: usize, K: Taking<T>>(
         &self,
         first: &Snapshot,
+        taking: &mut K,
         on_room: &mut impl FnMut(usize, u64),
-    ) -> Option<(Swept<T>, BandSet)> {
+    ) -> Option<(Swept<K::Taken>, BandSet)> {
         let mut passed = BandSet::EMPTY;
         let mut evidence = [Evidence::NONE; N];
         for band in (first.bands() & self.set).iter() {
@@ -98,14 +145,17 @@ impl<T> Bands<'_, T> {
                 Look::Item(found) => {
                     let above = self.set & BandSet::below(band);
                     let through = self.set & BandSet::below(band + 1);
+                    let ring = &self.rings[band];
+                    let chosen = taking.choose(ring, found);
                     if !Fault::PlainSweep.planted()
                         && !above.is_empty()
                         && !self.still_empty(first, through, passed, &evidence)
                     {
                         return None;
                     }
-                    let item = self.rings[band].claim(found, |tickets| on_room(band, tickets))?;
-                    return Some((Swept::Item(band, item), passed));
+                    let on_room = |tickets| on_room(band, tickets);
+                    let taken = taking.claim(ring, band, chosen, on_room)?;
+                    return Some((Swept::Item(band, taken), passed));
                 }
             }
         }
@@ -192,7 +242,7 @@ mod tests {
     }
 
     fn take(of: &(Vec<BandRing<char>>, Presence), set: BandSet, idle: &Idle) -> Swept<char> {
-        sweep(&of.0, &of.1, set, idle, |_, _| ())
+        sweep(&of.0, &of.1, set, idle, One, |_, _| ())
     }
 
     #[test]

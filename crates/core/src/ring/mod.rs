@@ -8,6 +8,7 @@
 //! The protocol, its invariants (R1 to R8) and what it costs are in `DESIGN.md`.
 
 mod push;
+mod run;
 mod slot;
 mod word;
 
@@ -18,6 +19,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use crate::fault::Fault;
 use crate::sync::{CachePadded, Ordering, Word};
 pub(crate) use push::PushError;
+pub(crate) use run::Run;
 use slot::Slot;
 pub(crate) use word::TailWord;
 use word::{SlotWord, Ticket};
@@ -135,10 +137,10 @@ impl<T> BandRing<T> {
     }
 
     #[inline]
-    fn move_tail(&self, from: TailWord) -> bool {
+    fn move_tail(&self, from: TailWord, tickets: u64) -> bool {
         // ORDERING: E2: a claim and the look for presence after it are in one order with a
         // clear's mark and the look at the tail after that.
-        let to = from.next().bits();
+        let to = from.after(tickets).bits();
         let moved =
             self.tail.tail.compare_exchange(from.bits(), to, Ordering::SeqCst, Ordering::Relaxed);
         moved.is_ok()
@@ -297,7 +299,7 @@ impl<T> BandRing<T> {
 
     /// Whether nothing can be pushed now; helps a dead head on first.
     pub(crate) fn is_full(&self, mut on_room: impl FnMut(u64)) -> bool {
-        !self.has_room_now(self.look_at_tail().ticket(), &mut on_room)
+        self.room_now(self.look_at_tail().ticket(), &mut on_room) == 0
     }
 }
 
