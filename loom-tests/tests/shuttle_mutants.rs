@@ -5,13 +5,13 @@
 mod programs;
 
 use overtake_core::internals::Fault;
-use programs::{CLOSING, ORDER, RING, explore, program};
+use programs::{BATCHES, CLOSING, ORDER, RING, explore, program};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
 /// The first program that does not hold with `fault` planted.
 fn caught_by(fault: Fault) -> Option<&'static str> {
     Fault::plant(Some(fault));
-    let caught = ORDER.iter().chain(RING).chain(CLOSING).find(|(_, text)| {
+    let caught = ORDER.iter().chain(RING).chain(CLOSING).chain(BATCHES).find(|(_, text)| {
         catch_unwind(AssertUnwindSafe(|| explore(&program(text), 2_000))).is_err()
     });
     Fault::plant(None);
@@ -29,6 +29,12 @@ fn every_mutant_is_caught() {
         Fault::TrustUnpublished,
         Fault::CloseWithoutHelp,
         Fault::CloseBeforeSeals,
+        Fault::PublishByStore,
+        Fault::FullWithoutHelp,
+        Fault::IgnoreClose,
+        Fault::PublishPastVoided,
+        Fault::LeaveClaim,
+        Fault::LateRun,
     ];
     let mut missed = Vec::new();
     for fault in faults {

@@ -28,8 +28,7 @@ impl PresenceWord {
     const CLEARING: u64 = 1 << 20;
     const CLOSED: u64 = 1 << 21;
     const VERSION_ONE: u64 = 1 << 22;
-    /// What must not have changed between two readings.
-    const ERA: u64 = !(Self::VERSION_ONE - 1) | Self::CLOSED;
+    const VERSION: u64 = !(Self::VERSION_ONE - 1);
 
     const fn bands(self) -> u64 {
         self.0 & Self::BANDS
@@ -61,9 +60,22 @@ impl PresenceWord {
     }
 
     /// Marked for the clearing of `place`.
-    const fn marked(self, place: usize) -> Self {
+    fn marked(self, place: usize) -> Self {
         let kept = self.0 & !Self::CLEARED | Self::CLEARING | (place as u64) << Self::CLEARED_SHIFT;
-        Self(kept.wrapping_add(Self::VERSION_ONE))
+        let one_more = if Fault::MarkWithoutVersion.planted() { 0 } else { Self::VERSION_ONE };
+        Self(kept.wrapping_add(one_more))
+    }
+
+    /// Whether no mark and no close came between two readings, this one and the other.
+    fn is_of_era(self, other: Self) -> bool {
+        let mut era = Self::VERSION | Self::CLOSED;
+        if Fault::IgnoreVersion.planted() {
+            era &= !Self::VERSION;
+        }
+        if Fault::IgnoreClose.planted() {
+            era &= !Self::CLOSED;
+        }
+        (self.0 ^ other.0) & era == 0
     }
 
     /// Without the bit of `place`, and without a mark.
@@ -122,7 +134,7 @@ impl Snapshot {
         let same_era =
             self.words.iter().zip(&before.words).enumerate().all(|(index, (now, then))| {
                 let bands = BandSet::from_bits(PresenceWord::BANDS << (index * BANDS_PER_WORD));
-                !bands.meets(set) || (now.0 ^ then.0) & PresenceWord::ERA == 0
+                !bands.meets(set) || now.is_of_era(*then)
             });
         let newly_set = self.bands() & !before.bands() & set;
         same_era && newly_set.is_empty()
@@ -188,8 +200,14 @@ impl Presence {
         // ORDERING: E3, see `ensure`.
         model_fence(Fault::ClearWithoutFence);
         if is_quiet() {
-            // Failing means that a sender was there, or another clear: then it stays set.
-            let _ = change(shared, word, word.without(place));
+            // Failing means that a sender was there, or another clear, or the close: then it stays
+            // set.
+            if let Err(now) = change(shared, word, word.without(place))
+                && now.is_closed()
+                && Fault::ClearPastClose.planted()
+            {
+                self.forget(band);
+            }
         }
     }
 

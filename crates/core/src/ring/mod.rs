@@ -17,12 +17,12 @@ use std::mem;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fault::Fault;
-use crate::sync::{CachePadded, Ordering, Word};
+use crate::sync::{CachePadded, Ordering, Word, panicking};
 pub(crate) use push::PushError;
 pub(crate) use run::Run;
 use slot::Slot;
 pub(crate) use word::TailWord;
-use word::{SlotWord, Ticket};
+use word::{Phase, SlotWord, Ticket};
 
 /// A bounded FIFO ring of a fixed capacity of at least one.
 pub(crate) struct BandRing<T> {
@@ -201,7 +201,9 @@ impl<T> BandRing<T> {
         }
         match self.first_published(head + 1, tail) {
             Some(behind) => Some(Look::Item(self.void_up_to(head, behind))),
-            None if tail.is_sealed() && !Fault::TrustUnpublished.planted() => {
+            None if (tail.is_sealed() && !Fault::TrustUnpublished.planted())
+                || Fault::VoidInVain.planted() =>
+            {
                 // If it is published meanwhile, the next look finds it.
                 let _ = self.slot(head).void_unpublished(head);
                 None
@@ -270,6 +272,17 @@ impl<T> BandRing<T> {
         !TailWord::from_bits(before).is_sealed()
     }
 
+    /// Whether no slot is held, with nobody inside any more: every ticket given out was used, and
+    /// every slot is free for the next one or has an item.
+    fn is_whole(&self) -> bool {
+        let (head, tail) = (self.look_at_head(), self.look_at_tail().ticket());
+        self.slots.iter().map(Slot::look).all(|word| match word.phase() {
+            Phase::Empty => word.ticket() >= tail,
+            Phase::Full => (head..tail).contains(&word.ticket()),
+            Phase::Void => false,
+        })
+    }
+
     // ---- sizes -------------------------------------------------------------------------------
 
     /// Items inside, counting those that are on their way in.
@@ -305,6 +318,10 @@ impl<T> BandRing<T> {
 
 impl<T> Drop for BandRing<T> {
     fn drop(&mut self) {
+        debug_assert!(
+            panicking() || self.is_whole(),
+            "R5, R7, R9: {self:?} is left with a held slot"
+        );
         if mem::needs_drop::<T>() {
             let head = self.look_at_head();
             for slot in &mut self.slots {

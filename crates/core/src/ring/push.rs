@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::BandRing;
 use super::slot::{Published, Slot};
 use super::word::{Phase, SlotWord, Ticket};
+use crate::fault::Fault;
 use crate::sync::{Ordering, spin_hint};
 
 /// Why an item was not pushed; it comes back.
@@ -80,7 +81,7 @@ impl<T> BandRing<T> {
                     // Relaxed is too weak: who counts the dead must know of them (E2).
                     self.skipped_to.fetch_max(ticket + 1, Ordering::SeqCst);
                     skips += 1;
-                    if skips == self.slot_count() {
+                    if skips == self.slot_count() && !Fault::SkipForEver.planted() {
                         return Err(PushError::Full(()));
                     }
                 }
@@ -136,6 +137,9 @@ impl<T> BandRing<T> {
 
     /// Moves the head over one dead ticket; `None` if the one at `head` is not dead.
     fn help_dead_head(&self, head: Ticket, on_room: &mut impl FnMut(u64)) -> Option<Ticket> {
+        if Fault::FullWithoutHelp.planted() {
+            return None;
+        }
         let dead = self.slot(head).look().is_dead_for(head) && self.look_at_tail().ticket() > head;
         if !dead {
             return None;

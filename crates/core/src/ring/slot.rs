@@ -72,6 +72,10 @@ impl<T> Slot<T> {
         self.item.with_mut(|place| unsafe {
             place.cast::<T>().copy_from_nonoverlapping(item, 1);
         });
+        if Fault::PublishByStore.planted() {
+            self.word.store(SlotWord::full(ticket).bits(), Ordering::SeqCst);
+            return Published::Yes;
+        }
         // ORDERING: E1, releases the item to the look that finds it.
         match self.change(SlotWord::empty(ticket), SlotWord::full(ticket), Ordering::SeqCst) {
             Ok(()) => Published::Yes,
