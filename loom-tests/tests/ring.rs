@@ -131,7 +131,7 @@ fn send_and_receive_beside_a_batch() {
 /// Checks R9: a batch whose ticket was voided stays in order, and leaves no ticket without an owner.
 #[test]
 fn a_late_batch_is_passed_and_stays_in_order() {
-    check("a_late_batch_is_passed_and_stays_in_order", 2, send_and_receive_beside_a_batch);
+    check("a_late_batch_is_passed_and_stays_in_order", 3, send_and_receive_beside_a_batch);
     assert_eq!(RUN.all(), [[1, 2, 9], [1, 9, 2], [9, 1, 2]]);
 }
 
@@ -140,7 +140,7 @@ fn batch_goes_on_past_a_voided_ticket() {
     must_fail(
         "batch_goes_on_past_a_voided_ticket",
         Fault::PublishPastVoided,
-        2,
+        3,
         send_and_receive_beside_a_batch,
     );
 }
