@@ -118,7 +118,9 @@ impl Snapshot {
 
     /// Whether the word of `band` had the channel closed.
     pub(crate) fn is_closed_at(&self, band: usize) -> bool {
-        self.words[band / BANDS_PER_WORD].is_closed()
+        // Not by an index: a list that is indexed has to be in memory.
+        let mut words = self.words.iter().enumerate();
+        words.any(|(index, word)| index == band / BANDS_PER_WORD && word.is_closed())
     }
 
     /// Whether every word that holds bands of `set` had the channel closed.
@@ -131,13 +133,10 @@ impl Snapshot {
 
     /// Whether the bands of `set` that were clear before are clear still, and were so in between.
     fn still_clear(&self, before: &Self, set: BandSet) -> bool {
-        let same_era =
-            self.words.iter().zip(&before.words).enumerate().all(|(index, (now, then))| {
-                let bands = BandSet::from_bits(PresenceWord::BANDS << (index * BANDS_PER_WORD));
-                !bands.meets(set) || now.is_of_era(*then)
-            });
-        let newly_set = self.bands() & !before.bands() & set;
-        same_era && newly_set.is_empty()
+        self.words.iter().zip(&before.words).enumerate().all(|(index, (now, then))| {
+            let asked = set.bits() >> (index * BANDS_PER_WORD) & PresenceWord::BANDS;
+            asked == 0 || (now.is_of_era(*then) && now.0 & !then.0 & asked == 0)
+        })
     }
 }
 
@@ -150,13 +149,17 @@ impl Presence {
     /// Reads all words.
     #[inline]
     pub(crate) fn read(&self) -> Snapshot {
-        let mut words = [PresenceWord(0); WORDS];
-        for (word, shared) in words.iter_mut().zip(&self.words[..self.used]) {
+        // Word by word and not by a loop over those in use, so that they stay in registers.
+        let read = |index: usize| {
+            if index >= self.used {
+                return PresenceWord(0);
+            }
             // ORDERING: E3.
-            *word = PresenceWord(shared.load(Ordering::SeqCst));
+            let word = PresenceWord(self.words[index].load(Ordering::SeqCst));
             debug_assert!(word.is_whole(), "W2: {word:?}");
-        }
-        Snapshot { words }
+            word
+        };
+        Snapshot { words: [read(0), read(1), read(2), read(3)] }
     }
 
     /// Whether the bands of `set` that a reading found clear have been clear ever since.

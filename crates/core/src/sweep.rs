@@ -98,7 +98,7 @@ pub(crate) fn sweep<T, K: Taking<T>>(
     let bands = Bands { rings, presence, set };
     loop {
         let first = presence.read();
-        let swept = if (first.bands() & set).len() <= FEW {
+        let swept = if are_few(first.bands() & set) {
             bands.collect_twice::<FEW, K>(&first, &mut taking, &mut on_room)
         } else {
             bands.collect_twice::<MAX_BANDS, K>(&first, &mut taking, &mut on_room)
@@ -112,6 +112,16 @@ pub(crate) fn sweep<T, K: Taking<T>>(
             }
         }
     }
+}
+
+/// Whether they are at most [`FEW`]. Cheaper than to count them.
+#[inline]
+fn are_few(bands: BandSet) -> bool {
+    let mut bits = bands.bits();
+    for _ in 0..FEW {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits == 0
 }
 
 struct Bands<'a, T> {
@@ -132,6 +142,7 @@ impl<T> Bands<'_, T> {
     ) -> Option<(Swept<K::Taken>, BandSet)> {
         let mut passed = BandSet::EMPTY;
         let mut evidence = [Evidence::NONE; N];
+        let mut count = 0;
         for band in (first.bands() & self.set).iter() {
             match self.rings[band].look(|tickets| on_room(band, tickets)) {
                 Look::Nothing(why) if first.is_closed_at(band) => {
@@ -139,7 +150,8 @@ impl<T> Bands<'_, T> {
                     self.presence.forget(band);
                 }
                 Look::Nothing(why) => {
-                    evidence[passed.len()] = why;
+                    evidence[count] = why;
+                    count += 1;
                     passed = passed | BandSet::only(band);
                 }
                 Look::Item(found) => {

@@ -71,7 +71,11 @@ impl<T> BandRing<T> {
             let slot = self.slot(ticket);
             let word = slot.look();
             if word == SlotWord::empty(ticket) {
-                let end = self.free_up_to(ticket + 1, ticket + room.min(most));
+                let one_more = ticket + 1;
+                let end = match most {
+                    1 => one_more,
+                    _ => self.free_up_to(one_more, ticket + room.min(most)),
+                };
                 if self.move_tail(tail, end - ticket) {
                     return Ok(ticket..end);
                 }
