@@ -217,7 +217,7 @@ impl<T> Shared<T> {
     /// A3: whether an announced receiver has nothing better to do than to park. A published item
     /// whose bit is not set is not there for a sweep either; its sender tells once it has set it.
     fn nothing_to_do(&self, set: BandSet, started_at: u64) -> bool {
-        let present = self.presence.read().bands() & set;
+        let present = self.presence.bands() & set;
         present.iter().all(|band| self.rings[band].is_empty())
             && !self.presence.is_closed()
             && self.epoch() == started_at

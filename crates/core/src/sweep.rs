@@ -8,7 +8,7 @@
 
 use crate::band::{BandSet, MAX_BANDS};
 use crate::fault::Fault;
-use crate::presence::{Presence, Snapshot};
+use crate::presence::{Presence, Snapshot, WORDS};
 use crate::ring::{BandRing, Evidence, Found, Look};
 use crate::sync::{HANDLE_ORDER, HandleWord, TIDY_PERIOD};
 
@@ -88,29 +88,18 @@ pub(crate) fn sweep<T, K: Taking<T>>(
     presence: &Presence,
     set: BandSet,
     idle: &Idle,
-    mut taking: K,
-    mut on_room: impl FnMut(usize, u64),
+    taking: K,
+    on_room: impl FnMut(usize, u64),
 ) -> Swept<K::Taken> {
     let set = set & BandSet::below(rings.len());
     if set.is_empty() {
         return if presence.is_closed() { Swept::Closed } else { Swept::Empty };
     }
     let bands = Bands { rings, presence, set };
-    loop {
-        let first = presence.read();
-        let swept = if are_few(first.bands() & set) {
-            bands.collect_twice::<FEW, K>(&first, &mut taking, &mut on_room)
-        } else {
-            bands.collect_twice::<MAX_BANDS, K>(&first, &mut taking, &mut on_room)
-        };
-        match swept {
-            None => {}
-            Some((Swept::Closed, _)) => return Swept::Closed,
-            Some((swept, passed)) => {
-                idle.tidy(rings, presence, passed, &mut on_room);
-                return swept;
-            }
-        }
+    if presence.is_one_word() {
+        bands.sweep::<1, K>(idle, taking, on_room)
+    } else {
+        bands.sweep::<WORDS, K>(idle, taking, on_room)
     }
 }
 
@@ -131,12 +120,38 @@ struct Bands<'a, T> {
 }
 
 impl<T> Bands<'_, T> {
+    /// With the first `W` presence words.
+    #[inline]
+    fn sweep<const W: usize, K: Taking<T>>(
+        &self,
+        idle: &Idle,
+        mut taking: K,
+        mut on_room: impl FnMut(usize, u64),
+    ) -> Swept<K::Taken> {
+        loop {
+            let first = self.presence.read::<W>();
+            let swept = if are_few(first.bands() & self.set) {
+                self.collect_twice::<W, FEW, K>(&first, &mut taking, &mut on_room)
+            } else {
+                self.collect_twice::<W, MAX_BANDS, K>(&first, &mut taking, &mut on_room)
+            };
+            match swept {
+                None => {}
+                Some((Swept::Closed, _)) => return Swept::Closed,
+                Some((swept, passed)) => {
+                    idle.tidy(self.rings, self.presence, passed, &mut on_room);
+                    return swept;
+                }
+            }
+        }
+    }
+
     /// One attempt, with room for the evidence of `N` bands: what it came to, and which bands
     /// it passed with evidence. `None` if something changed between the two collects.
     #[inline]
-    fn collect_twice<const N: usize, K: Taking<T>>(
+    fn collect_twice<const W: usize, const N: usize, K: Taking<T>>(
         &self,
-        first: &Snapshot,
+        first: &Snapshot<W>,
         taking: &mut K,
         on_room: &mut impl FnMut(usize, u64),
     ) -> Option<(Swept<K::Taken>, BandSet)> {
@@ -182,9 +197,9 @@ impl<T> Bands<'_, T> {
     /// The second collect: whether the bands of `set` without a bit have none still, and the
     /// evidence of those passed still holds.
     #[inline]
-    fn still_empty(
+    fn still_empty<const W: usize>(
         &self,
-        first: &Snapshot,
+        first: &Snapshot<W>,
         set: BandSet,
         passed: BandSet,
         evidence: &[Evidence],
@@ -281,12 +296,12 @@ mod tests {
             push(&of, band, 'x');
             assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(band, 'x'));
         }
-        assert_eq!(of.1.read().bands(), BandSet::below(40));
+        assert_eq!(of.1.bands(), BandSet::below(40));
         for _ in 0..2 * TIDY_PERIOD {
             push(&of, 39, 'y');
             assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(39, 'y'));
         }
-        assert_eq!(of.1.read().bands(), BandSet::only(39));
+        assert_eq!(of.1.bands(), BandSet::only(39));
         push(&of, 7, 'z');
         assert_eq!(take(&of, BandSet::ALL, &idle), Swept::Item(7, 'z'));
     }

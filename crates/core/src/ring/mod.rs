@@ -35,6 +35,30 @@ pub(crate) struct BandRing<T> {
     capacity: u64,
 }
 
+/// Where the slots are. Whoever has a copy need not read that again after a claim.
+struct Slots<'a, T>(&'a [Slot<T>]);
+
+impl<T> Clone for Slots<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<'_, T> {}
+
+impl<'a, T> Slots<'a, T> {
+    #[inline]
+    fn count(self) -> u64 {
+        self.0.len() as u64
+    }
+
+    #[inline]
+    fn at(self, ticket: Ticket) -> &'a Slot<T> {
+        let mask = self.0.len() - 1;
+        &self.0[ticket as usize & mask]
+    }
+}
+
 /// What senders touch.
 struct TailLine {
     tail: Word,
@@ -114,14 +138,19 @@ impl<T> BandRing<T> {
         self.capacity as usize
     }
 
+    #[inline]
+    fn slots(&self) -> Slots<'_, T> {
+        Slots(&self.slots)
+    }
+
+    #[inline]
     fn slot_count(&self) -> u64 {
-        self.slots.len() as u64
+        self.slots().count()
     }
 
     #[inline]
     fn slot(&self, ticket: Ticket) -> &Slot<T> {
-        let mask = self.slots.len() - 1;
-        &self.slots[ticket as usize & mask]
+        self.slots().at(ticket)
     }
 
     #[inline]
@@ -253,12 +282,13 @@ impl<T> BandRing<T> {
     #[inline]
     pub(crate) fn claim(&self, found: Found, mut on_room: impl FnMut(u64)) -> Option<T> {
         let Found { head, ticket } = found;
+        let (slot, slots) = (self.slot(ticket), self.slot_count());
         if !self.move_head(head, ticket + 1) {
             return None;
         }
         // SAFETY: the head was won from this ticket, and the slot was found full for it, which
         // only its claimer changes.
-        let item = unsafe { self.slot(ticket).take(ticket, self.slot_count()) };
+        let item = unsafe { slot.take(ticket, slots) };
         on_room(ticket + 1 - head);
         Some(item)
     }

@@ -3,9 +3,9 @@
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 
-use super::BandRing;
 use super::slot::{Published, Slot};
 use super::word::{Phase, SlotWord, Ticket};
+use super::{BandRing, Slots};
 use crate::fault::Fault;
 use crate::sync::{Ordering, spin_hint};
 
@@ -23,12 +23,13 @@ impl<T> BandRing<T> {
     #[inline]
     pub(crate) fn push(&self, item: T, mut on_room: impl FnMut(u64)) -> Result<(), PushError<T>> {
         let item = ManuallyDrop::new(item);
+        let slots = self.slots();
         loop {
-            match self.claim_tickets(1, &mut on_room) {
+            match self.claim_tickets(slots, 1, &mut on_room) {
                 Ok(claimed) => {
                     let ticket = claimed.start;
                     // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
-                    match unsafe { self.slot(ticket).publish(ticket, &item, self.slot_count()) } {
+                    match unsafe { slots.at(ticket).publish(ticket, &item, slots.count()) } {
                         Published::Yes => return Ok(()),
                         Published::Voided => {}
                     }
@@ -49,6 +50,7 @@ impl<T> BandRing<T> {
     #[inline(always)]
     pub(super) fn claim_tickets(
         &self,
+        slots: Slots<'_, T>,
         most: u64,
         on_room: &mut impl FnMut(u64),
     ) -> Result<Range<Ticket>, PushError<()>> {
@@ -68,7 +70,7 @@ impl<T> BandRing<T> {
                     return Err(PushError::Full(()));
                 }
             }
-            let slot = self.slot(ticket);
+            let slot = slots.at(ticket);
             let word = slot.look();
             if word == SlotWord::empty(ticket) {
                 let one_more = ticket + 1;
@@ -85,7 +87,7 @@ impl<T> BandRing<T> {
                     // Relaxed is too weak: who counts the dead must know of them (E2).
                     self.skipped_to.fetch_max(ticket + 1, Ordering::SeqCst);
                     skips += 1;
-                    if skips == self.slot_count() && !Fault::SkipForEver.planted() {
+                    if skips == slots.count() && !Fault::SkipForEver.planted() {
                         return Err(PushError::Full(()));
                     }
                 }

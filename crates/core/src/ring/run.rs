@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::push::PushError;
 use super::slot::Published;
 use super::word::{SlotWord, Ticket};
-use super::{BandRing, Found};
+use super::{BandRing, Found, Slots};
 use crate::fault::Fault;
 
 /// The most tickets that one claim takes.
@@ -53,32 +53,14 @@ impl<T> BandRing<T> {
     ) -> Result<usize, PushError<()>> {
         let most = self.longest_run().min(items.len() as u64);
         debug_assert!(most > 0, "nothing to push");
+        let slots = self.slots();
         loop {
-            let published = self.publish_run(self.claim_tickets(most, &mut on_room)?, items);
+            let claimed = self.claim_tickets(slots, most, &mut on_room)?;
+            let published = publish_run(slots, claimed, items);
             if published > 0 {
                 return Ok(published);
             }
         }
-    }
-
-    /// Publishes items in the order of the tickets. Where a ticket was voided, its item takes the
-    /// next one of the claim: so the items stay in order, and every ticket claimed is used (R9).
-    fn publish_run(&self, tickets: Range<Ticket>, items: &mut VecDeque<T>) -> usize {
-        let mut published = 0;
-        for ticket in tickets {
-            let Some(item) = items.front() else { break };
-            // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
-            match unsafe { self.slot(ticket).publish(ticket, item, self.slot_count()) } {
-                Published::Yes => {
-                    mem::forget(items.pop_front());
-                    published += 1;
-                }
-                Published::Voided if Fault::PublishPastVoided.planted() => items.rotate_left(1),
-                Published::Voided if Fault::LeaveClaim.planted() => break,
-                Published::Voided => {}
-            }
-        }
-        published
     }
 
     /// The published items that follow each other from one that was found, up to `most`. That one
@@ -102,15 +84,36 @@ impl<T> BandRing<T> {
         mut put: impl FnMut(T),
         mut on_room: impl FnMut(u64),
     ) -> bool {
+        let slots = self.slots();
         if !self.move_head(run.head, run.end) {
             return false;
         }
         for ticket in run.first..run.end {
             // SAFETY: the head was won from all of these tickets, and the slots were found full
             // for them, which only their claimer changes.
-            put(unsafe { self.slot(ticket).take(ticket, self.slot_count()) });
+            put(unsafe { slots.at(ticket).take(ticket, slots.count()) });
         }
         on_room(run.end - run.head);
         true
     }
+}
+
+/// Publishes items in the order of the tickets. Where a ticket was voided, its item takes the
+/// next one of the claim: so the items stay in order, and every ticket claimed is used (R9).
+fn publish_run<T>(slots: Slots<'_, T>, tickets: Range<Ticket>, items: &mut VecDeque<T>) -> usize {
+    let mut published = 0;
+    for ticket in tickets {
+        let Some(item) = items.front() else { break };
+        // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
+        match unsafe { slots.at(ticket).publish(ticket, item, slots.count()) } {
+            Published::Yes => {
+                mem::forget(items.pop_front());
+                published += 1;
+            }
+            Published::Voided if Fault::PublishPastVoided.planted() => items.rotate_left(1),
+            Published::Voided if Fault::LeaveClaim.planted() => break,
+            Published::Voided => {}
+        }
+    }
+    published
 }
