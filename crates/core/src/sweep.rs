@@ -128,6 +128,39 @@ impl<T> Bands<'_, T> {
         mut taking: K,
         mut on_room: impl FnMut(usize, u64),
     ) -> Swept<K::Taken> {
+        let first = self.presence.read::<W>();
+        match self.take_first(&first, &mut taking, &mut on_room) {
+            Some(swept) => {
+                idle.tidy(self.rings, self.presence, BandSet::EMPTY, &mut on_room);
+                swept
+            }
+            None => self.sweep_on::<W, K>(idle, taking, on_room),
+        }
+    }
+
+    /// The usual case by the shortest way: the first band with a bit has an item at its head, so
+    /// there is no evidence. `None` if it is not so simple.
+    #[inline]
+    fn take_first<const W: usize, K: Taking<T>>(
+        &self,
+        first: &Snapshot<W>,
+        taking: &mut K,
+        on_room: &mut impl FnMut(usize, u64),
+    ) -> Option<Swept<K::Taken>> {
+        let band = (first.bands() & self.set).first()?;
+        let found = self.rings[band].item_at_head()?;
+        let still_empty = |through| self.still_empty(first, through, BandSet::EMPTY, &[]);
+        self.take(band, found, still_empty, taking, on_room)
+    }
+
+    /// Sweeps until nothing changes meanwhile.
+    #[inline(never)]
+    fn sweep_on<const W: usize, K: Taking<T>>(
+        &self,
+        idle: &Idle,
+        mut taking: K,
+        mut on_room: impl FnMut(usize, u64),
+    ) -> Swept<K::Taken> {
         loop {
             let first = self.presence.read::<W>();
             let swept = if are_few(first.bands() & self.set) {
@@ -144,6 +177,28 @@ impl<T> Bands<'_, T> {
                 }
             }
         }
+    }
+
+    /// Claims what was found in `band`, if the bands of the set above it are still empty.
+    #[inline]
+    fn take<K: Taking<T>>(
+        &self,
+        band: usize,
+        found: Found,
+        still_empty: impl FnOnce(BandSet) -> bool,
+        taking: &mut K,
+        on_room: &mut impl FnMut(usize, u64),
+    ) -> Option<Swept<K::Taken>> {
+        let ring = &self.rings[band];
+        let chosen = taking.choose(ring, found);
+        let above = self.set & BandSet::below(band);
+        let through = self.set & BandSet::below(band + 1);
+        let is_first = above.is_empty() || Fault::PlainSweep.planted() || still_empty(through);
+        if !is_first {
+            return None;
+        }
+        let taken = taking.claim(ring, band, chosen, |tickets| on_room(band, tickets))?;
+        Some(Swept::Item(band, taken))
     }
 
     /// One attempt, with room for the evidence of `N` bands: what it came to, and which bands
@@ -170,19 +225,9 @@ impl<T> Bands<'_, T> {
                     passed = passed | BandSet::only(band);
                 }
                 Look::Item(found) => {
-                    let above = self.set & BandSet::below(band);
-                    let through = self.set & BandSet::below(band + 1);
-                    let ring = &self.rings[band];
-                    let chosen = taking.choose(ring, found);
-                    if !Fault::PlainSweep.planted()
-                        && !above.is_empty()
-                        && !self.still_empty(first, through, passed, &evidence)
-                    {
-                        return None;
-                    }
-                    let on_room = |tickets| on_room(band, tickets);
-                    let taken = taking.claim(ring, band, chosen, on_room)?;
-                    return Some((Swept::Item(band, taken), passed));
+                    let still_empty = |through| self.still_empty(first, through, passed, &evidence);
+                    let swept = self.take(band, found, still_empty, taking, on_room)?;
+                    return Some((swept, passed));
                 }
             }
         }

@@ -210,6 +210,14 @@ impl<T> BandRing<T> {
         }
     }
 
+    /// The oldest item, if it is at the head already: what [`look`](Self::look) would find at once.
+    #[inline]
+    pub(crate) fn item_at_head(&self) -> Option<Found> {
+        let head = self.look_at_head();
+        let is_full = self.slot(head).look() == SlotWord::full(head);
+        is_full.then_some(Found { head, ticket: head })
+    }
+
     /// Looks where the ticket at the head is given out and not published; `None` to begin again.
     #[cold]
     fn look_past(
