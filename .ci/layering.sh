@@ -75,7 +75,7 @@ ring presence notifier
 sweep
 channel
 sender receiver
-look iter builder"
+look iter batch builder"
 
 modules crates/runtime "lock millis wall_time panics outcome build_error
 inside clock job

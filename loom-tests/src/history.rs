@@ -10,8 +10,12 @@ use std::collections::{BTreeSet, HashSet};
 pub enum Call {
     /// Send a numbered item to a band.
     Send(usize, u8),
+    /// Send numbered items to a band by one call.
+    SendMany(usize, Vec<u8>),
     /// Receive from these bands.
     Receive(Vec<usize>),
+    /// Receive up to so many items from these bands by one call.
+    ReceiveMany(Vec<usize>, usize),
     /// Close.
     Close,
 }
@@ -27,13 +31,16 @@ pub enum Answer {
     Item(usize, u8),
     /// Nothing to receive.
     Empty,
+    /// No further item for a batch, closed or not.
+    Nothing,
     /// The channel is closed.
     Closed,
     /// Whether this call closed the channel.
     DidClose(bool),
 }
 
-/// A call, its answer, and when it began and returned.
+/// A call, its answer, and when it began and returned. A batch is an event for each of its items,
+/// as if by a call of its own.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// What was called.
@@ -44,6 +51,10 @@ pub struct Event {
     pub began: u64,
     /// The clock after it.
     pub returned: u64,
+    /// How many items it may hold places for, all those of a batch in its first event.
+    pub weight: usize,
+    /// Whether the event before this one is of the same batch, and so comes before it.
+    pub continues: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -65,11 +76,12 @@ pub fn is_linearizable(capacities: &[usize], events: &[Event]) -> bool {
     search.explains(0, &empty, &mut HashSet::new())
 }
 
-/// For each send, how many other calls on its band overlap it.
+/// For each send, how many items of other calls on its band overlap it.
 fn crowds(events: &[Event]) -> Vec<usize> {
     let on_band = |event: &Event, band| match &event.call {
         Call::Send(other, _) => *other == band,
         Call::Receive(set) => set.contains(&band),
+        Call::SendMany(..) | Call::ReceiveMany(..) => unreachable!("a batch is single events"),
         Call::Close => false,
     };
     let crowd = |(at, event): (usize, &Event)| {
@@ -79,7 +91,8 @@ fn crowds(events: &[Event]) -> Vec<usize> {
             .filter(|(_, other)| {
                 on_band(other, band) && other.began < event.returned && event.began < other.returned
             })
-            .count()
+            .map(|(_, other)| other.weight)
+            .sum()
     };
     events.iter().enumerate().map(crowd).collect()
 }
@@ -102,7 +115,9 @@ impl Search<'_> {
         let first_return =
             (0..self.events.len()).filter(open).map(|at| self.events[at].returned).min();
         for at in (0..self.events.len()).filter(open) {
-            if Some(self.events[at].began) < first_return
+            let is_next = !self.events[at].continues || !open(&(at - 1));
+            if is_next
+                && Some(self.events[at].began) < first_return
                 && let Some(next) = self.step(at, state)
                 && self.explains(done | 1 << at, &next, dead)
             {
@@ -135,6 +150,7 @@ impl Search<'_> {
                         first == band && next.bands[band].remove(0) == item
                     }
                     (None, Answer::Empty) => !state.closed,
+                    (None, Answer::Nothing) => true,
                     (None, Answer::Closed) => state.closed,
                     _ => false,
                 }

@@ -12,6 +12,8 @@ mod history;
 mod program;
 #[cfg(overtake_shuttle)]
 mod stopping;
+#[cfg(overtake_shuttle)]
+mod turns;
 
 #[cfg(overtake_loom)]
 pub use harness::{Seen, check, check_plain, must_fail, must_fail_plain, spawn};
@@ -21,3 +23,5 @@ pub use history::{Answer, Call, Event, is_linearizable};
 pub use program::{Program, Thread, run_program};
 #[cfg(overtake_shuttle)]
 pub use stopping::{Stopped, Stopping, let_victim_go, stop_victim, victim};
+#[cfg(overtake_shuttle)]
+pub use turns::{ALL, Turn, Turns};

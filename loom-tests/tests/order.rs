@@ -71,6 +71,42 @@ fn receiver_sweeps_used_bands_once() {
     );
 }
 
+/// What was received first, and with it.
+static RUN: Seen<Vec<&str>> = Seen::new();
+
+/// A capacity of 4 gives runs of 2.
+fn urgent_before_the_second_of_a_run() {
+    let (tx, rx) = bounded(&[1, 4]);
+    tx.try_send(1, "first").unwrap();
+    let sender = spawn(1, move || {
+        tx.try_send(0, "urgent").unwrap();
+        tx.try_send(1, "second").unwrap();
+        tx
+    });
+    let mut items = Vec::new();
+    rx.try_recv_many(&mut items, 2).unwrap();
+    RUN.add(items.clone());
+    assert_ne!(items, ["first", "second"], "the urgent item was inside before the second");
+    let _open = sender.join().unwrap();
+}
+
+/// Checks G1 by S1 and R10: all of a run is looked at before the bands above are looked at again.
+#[test]
+fn no_run_passes_an_earlier_urgent_item() {
+    check("no_run_passes_an_earlier_urgent_item", 2, urgent_before_the_second_of_a_run);
+    assert_eq!(RUN.all(), [vec!["first"], vec!["first", "urgent"], vec!["urgent", "first"]]);
+}
+
+#[test]
+fn receiver_takes_more_than_it_looked_at() {
+    must_fail(
+        "receiver_takes_more_than_it_looked_at",
+        Fault::LateRun,
+        2,
+        urgent_before_the_second_of_a_run,
+    );
+}
+
 // ---- S2: exact `Empty` -----------------------------------------------------------------------------
 
 /// What the receiver of all bands got, and the one of the lower band.

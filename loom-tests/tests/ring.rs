@@ -5,6 +5,7 @@
 use overtake_core::internals::Fault;
 use overtake_core::{Receiver, Sender, bounded};
 use overtake_loom_tests::{Seen, check, must_fail, spawn};
+use std::collections::VecDeque;
 
 /// At rest and drained: exactly `capacity` items get in, and come out in order.
 fn assert_whole(tx: &Sender<usize>, rx: &Receiver<usize>, capacity: usize) {
@@ -103,4 +104,86 @@ fn two_sends_beside_two_receives() {
 #[test]
 fn one_senders_items_stay_in_order() {
     check("one_senders_items_stay_in_order", 2, two_sends_beside_two_receives);
+}
+
+// ---- runs ----------------------------------------------------------------------------------------
+
+/// What came out, and in which order.
+static RUN: Seen<Vec<usize>> = Seen::new();
+
+/// A capacity of 4 gives runs of 2. The batch may be stopped inside its claim, and then be passed.
+fn send_and_receive_beside_a_batch() {
+    let (tx, rx) = bounded(&[4]);
+    let late = tx.clone();
+    let late = spawn(1, move || {
+        let mut items = VecDeque::from([1, 2]);
+        assert_eq!(late.try_send_many(0, &mut items), Ok(2));
+    });
+    tx.try_send(0, 9).unwrap();
+    let mut all = vec![rx.try_recv().unwrap()];
+    late.join().unwrap();
+    while rx.try_recv_many(&mut all, 2).is_ok() {}
+    RUN.add(all.clone());
+    assert_eq!(all.iter().filter(|&&item| item != 9).collect::<Vec<_>>(), [&1, &2]);
+    assert_whole(&tx, &rx, 4);
+}
+
+/// Checks R9: a batch whose ticket was voided stays in order, and leaves no ticket without an owner.
+#[test]
+fn a_late_batch_is_passed_and_stays_in_order() {
+    check("a_late_batch_is_passed_and_stays_in_order", 3, send_and_receive_beside_a_batch);
+    assert_eq!(RUN.all(), [[1, 2, 9], [1, 9, 2], [9, 1, 2]]);
+}
+
+#[test]
+fn batch_goes_on_past_a_voided_ticket() {
+    must_fail(
+        "batch_goes_on_past_a_voided_ticket",
+        Fault::PublishPastVoided,
+        3,
+        send_and_receive_beside_a_batch,
+    );
+}
+
+#[test]
+fn batch_leaves_its_claim() {
+    must_fail("batch_leaves_its_claim", Fault::LeaveClaim, 2, send_and_receive_beside_a_batch);
+}
+
+#[test]
+fn sender_publishes_by_a_store() {
+    must_fail(
+        "sender_publishes_by_a_store",
+        Fault::PublishByStore,
+        2,
+        send_and_receive_beside_a_send,
+    );
+}
+
+/// How many the other took.
+static TAKEN: Seen<usize> = Seen::new();
+
+fn two_receivers_of_a_run() {
+    let (tx, rx) = bounded(&[4]);
+    tx.try_send_many(0, &mut VecDeque::from([1, 2])).unwrap();
+    let late = rx.clone();
+    let late = spawn(1, move || {
+        let mut items = Vec::new();
+        let _ = late.try_recv_many(&mut items, 2);
+        assert!(items.is_sorted());
+        items.len()
+    });
+    let mut here = Vec::new();
+    let _ = rx.try_recv_many(&mut here, 2);
+    let there = late.join().unwrap();
+    TAKEN.add(there);
+    assert_eq!(here.len() + there, 2, "each comes out once");
+    assert_whole(&tx, &rx, 4);
+}
+
+/// Checks R2 and R10: two receivers that found the same run take each item once.
+#[test]
+fn one_of_two_takes_a_run() {
+    check("one_of_two_takes_a_run", 3, two_receivers_of_a_run);
+    assert_eq!(TAKEN.all(), [0, 2]);
 }

@@ -5,7 +5,7 @@
 mod programs;
 
 use overtake_loom_tests::{Call, Program};
-use programs::{CLOSING, ORDER, RING, explore, program};
+use programs::{BATCHES, CLOSING, ORDER, RING, explore, program};
 
 fn holds(name: &str, program: &Program, runs: usize) {
     let explored = explore(program, runs);
@@ -29,6 +29,13 @@ fn programs_about_the_ring_are_explained() {
 #[test]
 fn programs_about_closing_are_explained() {
     for (name, text) in CLOSING {
+        holds(name, &program(text), 3_000);
+    }
+}
+
+#[test]
+fn programs_with_batches_are_explained() {
+    for (name, text) in BATCHES {
         holds(name, &program(text), 3_000);
     }
 }
@@ -61,18 +68,29 @@ impl Dice {
 
 /// Two to four threads with two to four calls each, on one to three bands.
 fn dense_program(dice: &mut Dice, closes: bool) -> Program {
-    let capacities: Vec<_> = (0..=dice.below(3)).map(|_| 1 + dice.below(2)).collect();
+    let batches = dice.below(2) == 0;
+    let most = if batches { 4 } else { 2 };
+    let capacities: Vec<_> = (0..=dice.below(3)).map(|_| 1 + dice.below(most)).collect();
     let bands = capacities.len();
     let mut number = 0;
     let mut one_call = |dice: &mut Dice, may_close: bool| match dice.below(10) {
         0 if may_close => Call::Close,
+        1 if batches => {
+            let first = number + 1;
+            number += 1 + dice.below(3) as u8;
+            Call::SendMany(dice.below(bands), (first..=number).collect())
+        }
         0..5 => {
             number += 1;
             Call::Send(dice.below(bands), number)
         }
-        _ => {
+        kind => {
             let set: Vec<_> = (0..bands).filter(|_| dice.below(4) > 0).collect();
-            Call::Receive(if set.is_empty() { vec![bands - 1] } else { set })
+            let set = if set.is_empty() { vec![bands - 1] } else { set };
+            match kind {
+                5 if batches => Call::ReceiveMany(set, 1 + dice.below(3)),
+                _ => Call::Receive(set),
+            }
         }
     };
     let before = (0..dice.below(5)).map(|_| one_call(dice, false)).collect();

@@ -67,15 +67,17 @@ fn report(name: &str, (runs, hung, longest): (usize, usize, usize)) {
     println!("stopping {name}: {runs} runs, {hung} hung, at most {longest} steps");
 }
 
-/// With one thread stopped each band must still take all but one item, and give them back.
-fn probe(tx: &Sender<u32>, rx: &Receiver<u32>) {
+/// With one thread stopped each band must still take all but as many items as that thread can
+/// `hold`, and give them back.
+fn probe(tx: &Sender<u32>, rx: &Receiver<u32>, hold: usize) {
     for round in 0..6 * CAPACITY {
         for band in 0..tx.band_count() {
+            let capacity = tx.capacity_of(band);
             let mine = rx.clone().only(BandSet::only(band));
             while mine.try_recv().is_ok() {}
-            let taken = (0..CAPACITY).take_while(|_| tx.try_send(band, 9).is_ok()).count();
-            assert!(taken + 1 >= CAPACITY, "band {band} takes {taken} in round {round}: {tx:?}");
-            let given = (0..CAPACITY).take_while(|_| mine.try_recv().is_ok()).count();
+            let taken = (0..capacity).take_while(|_| tx.try_send(band, 9).is_ok()).count();
+            assert!(taken + hold >= capacity, "band {band} takes {taken} in round {round}: {tx:?}");
+            let given = (0..capacity).take_while(|_| mine.try_recv().is_ok()).count();
             assert!(given >= taken, "band {band} gives {given} of {taken} back");
         }
     }
@@ -102,7 +104,7 @@ fn receiver(rx: &Receiver<u32>) -> Body {
 fn two_bands() {
     let (tx, rx) = bounded(&[CAPACITY; 2]);
     let threads = vec![sender(&tx), sender(&tx), receiver(&rx), receiver(&rx)];
-    run_all(threads, || probe(&tx, &rx));
+    run_all(threads, || probe(&tx, &rx, 1));
 }
 
 #[test]
@@ -123,13 +125,42 @@ fn one_contended_band() {
         })
     };
     let threads = vec![send(&tx), send(&tx), receiver(&rx)];
-    run_all(threads, || probe(&tx, &rx));
+    run_all(threads, || probe(&tx, &rx, 1));
 }
 
 #[test]
 fn nor_in_one_contended_band() {
     let found = stop_everywhere(3, 400, one_contended_band);
     report("one_contended_band", found);
+    assert!(found.0 > 10_000 && found.1 == 0, "{found:?}");
+}
+
+/// Of a capacity of 4, one claim takes 2.
+fn batches() {
+    let (tx, rx) = bounded(&[4; 1]);
+    let send = |tx: &Sender<u32>| -> Body {
+        let tx = tx.clone();
+        Box::new(move || {
+            let mut items = (0..5).collect();
+            let _ = (tx.try_send_many(0, &mut items), tx.try_send_many(0, &mut items));
+        })
+    };
+    let receive = |rx: &Receiver<u32>| -> Body {
+        let rx = rx.clone();
+        Box::new(move || {
+            let _ = rx.try_recv_many(&mut Vec::new(), 3);
+            let _ = rx.try_recv_many(&mut Vec::new(), 2);
+        })
+    };
+    let threads = vec![send(&tx), send(&tx), receive(&rx), receive(&rx)];
+    run_all(threads, || probe(&tx, &rx, 2));
+}
+
+/// A thread stopped inside a batch holds the places of one claim, and nobody up.
+#[test]
+fn nor_one_stopped_inside_a_batch() {
+    let found = stop_everywhere(4, 400, batches);
+    report("batches", found);
     assert!(found.0 > 10_000 && found.1 == 0, "{found:?}");
 }
 

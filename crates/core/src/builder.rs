@@ -52,13 +52,15 @@ pub fn bounded<T>(capacities: &[usize]) -> (Sender<T>, Receiver<T>) {
 #[must_use]
 pub struct Builder {
     capacities: Vec<usize>,
-    wait: WaitStrategy,
+    senders_wait: WaitStrategy,
+    receivers_wait: WaitStrategy,
 }
 
 impl Builder {
     /// A channel without bands, to which bands are added.
     pub const fn new() -> Self {
-        Self { capacities: Vec::new(), wait: WaitStrategy::Park }
+        let (senders_wait, receivers_wait) = (WaitStrategy::Adaptive, WaitStrategy::Adaptive);
+        Self { capacities: Vec::new(), senders_wait, receivers_wait }
     }
 
     /// Adds one band below those already there; `capacity` is in items.
@@ -73,9 +75,20 @@ impl Builder {
         self
     }
 
-    /// What a blocked thread does, on both sides; [`WaitStrategy::Park`] if nothing is said.
-    pub const fn wait(mut self, strategy: WaitStrategy) -> Self {
-        self.wait = strategy;
+    /// What a blocked thread does, on both sides; [`WaitStrategy::Adaptive`] if nothing is said.
+    pub const fn wait(self, strategy: WaitStrategy) -> Self {
+        self.senders_wait(strategy).receivers_wait(strategy)
+    }
+
+    /// What a thread does that is blocked for want of room.
+    pub const fn senders_wait(mut self, strategy: WaitStrategy) -> Self {
+        self.senders_wait = strategy;
+        self
+    }
+
+    /// What a thread does that is blocked for want of an item.
+    pub const fn receivers_wait(mut self, strategy: WaitStrategy) -> Self {
+        self.receivers_wait = strategy;
         self
     }
 
@@ -100,7 +113,7 @@ impl Builder {
             })
         };
         let rings = self.capacities.iter().enumerate().map(ring).collect::<Result<_, _>>()?;
-        let shared = Arc::new(Shared::new(rings, self.wait));
+        let shared = Arc::new(Shared::new(rings, self.senders_wait, self.receivers_wait));
         Ok((Sender::counted(Arc::clone(&shared)), Receiver::counted(shared)))
     }
 }

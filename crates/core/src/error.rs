@@ -12,6 +12,16 @@ pub enum TrySendError<T> {
     Closed(T),
 }
 
+/// Why [`Sender::try_send_many`](crate::Sender::try_send_many) sent nothing. The items are still
+/// where they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrySendManyError {
+    /// The band has no room now, not even for one, counting the calls that are under way on it.
+    Full,
+    /// The channel is closed: nothing can be sent any more.
+    Closed,
+}
+
 /// Why [`Sender::send`](crate::Sender::send) did not send: the channel is closed. The item is
 /// inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,6 +83,18 @@ impl<T> TrySendError<T> {
         match self {
             Self::Full(item) | Self::Closed(item) => item,
         }
+    }
+}
+
+impl TrySendManyError {
+    /// Whether the band had no room.
+    pub const fn is_full(self) -> bool {
+        matches!(self, Self::Full)
+    }
+
+    /// Whether the channel is closed.
+    pub const fn is_closed(self) -> bool {
+        matches!(self, Self::Closed)
     }
 }
 
@@ -177,6 +199,12 @@ impl<T> fmt::Display for TrySendError<T> {
     }
 }
 
+impl fmt::Display for TrySendManyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_full() { FULL } else { CLOSED })
+    }
+}
+
 impl<T> fmt::Display for SendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(CLOSED)
@@ -232,6 +260,7 @@ impl<T> fmt::Debug for SendTimeoutError<T> {
 impl<T> Error for TrySendError<T> {}
 impl<T> Error for SendError<T> {}
 impl<T> Error for SendTimeoutError<T> {}
+impl Error for TrySendManyError {}
 impl Error for TryRecvError {}
 impl Error for RecvError {}
 impl Error for RecvTimeoutError {}
@@ -262,6 +291,9 @@ mod tests {
         assert!(!closed.is_timeout() && closed.is_closed());
         assert_eq!((timeout.into_inner().0, closed.into_inner().0), (3, 4));
         assert_eq!(SendError(Opaque(5)).into_inner().0, 5);
+
+        let [full, closed] = [TrySendManyError::Full, TrySendManyError::Closed];
+        assert!(full.is_full() && !full.is_closed() && !closed.is_full() && closed.is_closed());
     }
 
     #[test]
@@ -285,6 +317,8 @@ mod tests {
         let table = [
             (said(TrySendError::Full(Opaque(0))), (FULL, "Full(..)")),
             (said(TrySendError::Closed(Opaque(0))), (CLOSED, "Closed(..)")),
+            (said(TrySendManyError::Full), (FULL, "Full")),
+            (said(TrySendManyError::Closed), (CLOSED, "Closed")),
             (said(SendError(Opaque(0))), (CLOSED, "SendError(..)")),
             (said(SendTimeoutError::Timeout(Opaque(0))), (TIMEOUT, "Timeout(..)")),
             (said(SendTimeoutError::Closed(Opaque(0))), (CLOSED, "Closed(..)")),

@@ -57,6 +57,28 @@ pub enum Fault {
     ClosedWithoutWaking,
     /// A receiver that used its wake does not look for what remains (breaks N3's chain).
     NoChain,
+    /// The items behind one whose ticket was voided are published before it (breaks R9).
+    PublishPastVoided,
+    /// A batch whose ticket was voided leaves the rest of its claim without an owner (breaks R9).
+    LeaveClaim,
+    /// A sender publishes by a store (breaks R3).
+    PublishByStore,
+    /// An unpublished ticket is voided though nothing published lies behind (breaks LF1).
+    VoidInVain,
+    /// A sender goes on skipping dead tickets, however many in a row (breaks LF2).
+    SkipForEver,
+    /// A sender without room does not help the head over dead tickets (breaks LF3).
+    FullWithoutHelp,
+    /// A mark leaves the version as it is (breaks W3).
+    MarkWithoutVersion,
+    /// The second collect compares no versions (breaks W4).
+    IgnoreVersion,
+    /// The second collect does not notice a close (breaks S2).
+    IgnoreClose,
+    /// A clear that has begun before a close takes the bit away after it (breaks K5).
+    ClearPastClose,
+    /// A batch takes more than it had looked at before the second collect (breaks S1, R10).
+    LateRun,
 }
 
 impl Fault {

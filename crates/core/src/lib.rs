@@ -25,7 +25,7 @@
 //! | promise | |
 //! |---|---|
 //! | **G1** strict | Linearizable: every receive takes the oldest item of the most urgent band it may take from that holds one, at one moment during the call. FIFO inside a band. `Empty` means that at one moment all its bands were empty. |
-//! | **G2** lock-free | `try_send`, `try_recv`, `close` and dropping handles, where nobody is parked: a thread stopped anywhere inside one of them holds up nobody. |
+//! | **G2** lock-free | `try_send`, `try_recv`, both for many items, `close` and dropping handles, where nobody is parked: a thread stopped anywhere inside one of them holds up nobody. |
 //! | **G3** awake | No lost wake-up: nobody stays parked while there is an item it may take, or room in the band it waits for. |
 //! | **G4** exactly once | Every accepted item is received once, or dropped once when the last receiver goes; a refused one comes back. Also across closing. |
 //! | **G5** quiet | An idle receiver uses no CPU, a send makes no system call when nobody waits, nothing is allocated per item. |
@@ -35,7 +35,7 @@
 //! - G2 for calls that park, or that wake one who has parked: the list of those who wait has a lock, held for some instructions
 //!   by those who enter it, leave it, or tell one of it.
 //! - `Full` says that the items inside and the calls under way on that band together take its room. A thread stopped inside a
-//!   call holds a place until it goes on. With no call under way it is exact.
+//!   call holds a place (inside one for many items up to 32) until it goes on. With no call under way it is exact.
 //! - Lower bands can starve for as long as the bands above are never empty. That is what strict means.
 //! - Order between items that different threads send at the same time.
 //!
@@ -78,6 +78,7 @@
 
 mod band;
 mod band_sender;
+mod batch;
 mod builder;
 mod channel;
 mod deadline;
@@ -101,6 +102,7 @@ pub use band_sender::BandSender;
 pub use builder::{BuildError, Builder, bounded};
 pub use error::{
     RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+    TrySendManyError,
 };
 #[cfg(feature = "stream")]
 pub use future::RecvStream;

@@ -14,7 +14,7 @@ use crate::sync::{CachePadded, Ordering, Word, model_fence};
 /// How many bands share a word.
 const BANDS_PER_WORD: usize = 16;
 /// How many words there are.
-const WORDS: usize = crate::band::MAX_BANDS / BANDS_PER_WORD;
+pub(crate) const WORDS: usize = crate::band::MAX_BANDS / BANDS_PER_WORD;
 
 /// A presence word: bits 15..0 the bands, 19..16 the band that is being cleared, 20 whether one is,
 /// 21 closed, 63..22 the version, one more at each mark.
@@ -28,8 +28,7 @@ impl PresenceWord {
     const CLEARING: u64 = 1 << 20;
     const CLOSED: u64 = 1 << 21;
     const VERSION_ONE: u64 = 1 << 22;
-    /// What must not have changed between two readings.
-    const ERA: u64 = !(Self::VERSION_ONE - 1) | Self::CLOSED;
+    const VERSION: u64 = !(Self::VERSION_ONE - 1);
 
     const fn bands(self) -> u64 {
         self.0 & Self::BANDS
@@ -61,9 +60,22 @@ impl PresenceWord {
     }
 
     /// Marked for the clearing of `place`.
-    const fn marked(self, place: usize) -> Self {
+    fn marked(self, place: usize) -> Self {
         let kept = self.0 & !Self::CLEARED | Self::CLEARING | (place as u64) << Self::CLEARED_SHIFT;
-        Self(kept.wrapping_add(Self::VERSION_ONE))
+        let one_more = if Fault::MarkWithoutVersion.planted() { 0 } else { Self::VERSION_ONE };
+        Self(kept.wrapping_add(one_more))
+    }
+
+    /// Whether no mark and no close came between two readings, this one and the other.
+    fn is_of_era(self, other: Self) -> bool {
+        let mut era = Self::VERSION | Self::CLOSED;
+        if Fault::IgnoreVersion.planted() {
+            era &= !Self::VERSION;
+        }
+        if Fault::IgnoreClose.planted() {
+            era &= !Self::CLOSED;
+        }
+        (self.0 ^ other.0) & era == 0
     }
 
     /// Without the bit of `place`, and without a mark.
@@ -89,13 +101,13 @@ pub(crate) struct Presence {
     used: usize,
 }
 
-/// One reading of all words.
+/// One reading of the first `W` words.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Snapshot {
-    words: [PresenceWord; WORDS],
+pub(crate) struct Snapshot<const W: usize> {
+    words: [PresenceWord; W],
 }
 
-impl Snapshot {
+impl<const W: usize> Snapshot<W> {
     /// The bands that may hold something.
     pub(crate) fn bands(&self) -> BandSet {
         let side_by_side = |bits, (index, word): (usize, &PresenceWord)| {
@@ -106,12 +118,14 @@ impl Snapshot {
 
     /// Whether the word of `band` had the channel closed.
     pub(crate) fn is_closed_at(&self, band: usize) -> bool {
-        self.words[band / BANDS_PER_WORD].is_closed()
+        // Not by an index: a list that is indexed has to be in memory.
+        let mut words = self.words.iter().enumerate();
+        words.any(|(index, word)| index == band / BANDS_PER_WORD && word.is_closed())
     }
 
     /// Whether every word that holds bands of `set` had the channel closed.
     pub(crate) fn is_closed_for(&self, set: BandSet) -> bool {
-        (0..WORDS).all(|index| {
+        (0..W).all(|index| {
             let bands = BandSet::from_bits(PresenceWord::BANDS << (index * BANDS_PER_WORD));
             self.words[index].is_closed() || !bands.meets(set)
         })
@@ -119,13 +133,10 @@ impl Snapshot {
 
     /// Whether the bands of `set` that were clear before are clear still, and were so in between.
     fn still_clear(&self, before: &Self, set: BandSet) -> bool {
-        let same_era =
-            self.words.iter().zip(&before.words).enumerate().all(|(index, (now, then))| {
-                let bands = BandSet::from_bits(PresenceWord::BANDS << (index * BANDS_PER_WORD));
-                !bands.meets(set) || (now.0 ^ then.0) & PresenceWord::ERA == 0
-            });
-        let newly_set = self.bands() & !before.bands() & set;
-        same_era && newly_set.is_empty()
+        self.words.iter().zip(&before.words).enumerate().all(|(index, (now, then))| {
+            let asked = set.bits() >> (index * BANDS_PER_WORD) & PresenceWord::BANDS;
+            asked == 0 || (now.is_of_era(*then) && now.0 & !then.0 & asked == 0)
+        })
     }
 }
 
@@ -135,22 +146,35 @@ impl Presence {
         Self { words: CachePadded::new(words), used: bands.div_ceil(BANDS_PER_WORD) }
     }
 
-    /// Reads all words.
+    /// Whether all bands of the channel are in the first word.
     #[inline]
-    pub(crate) fn read(&self) -> Snapshot {
-        let mut words = [PresenceWord(0); WORDS];
-        for (word, shared) in words.iter_mut().zip(&self.words[..self.used]) {
-            // ORDERING: E3.
-            *word = PresenceWord(shared.load(Ordering::SeqCst));
-            debug_assert!(word.is_whole(), "W2: {word:?}");
+    pub(crate) fn is_one_word(&self) -> bool {
+        self.used == 1
+    }
+
+    /// Reads the first `W` words, which must hold all bands that are asked for. A constant number,
+    /// so that they stay in registers; words of no band are clear.
+    #[inline]
+    pub(crate) fn read<const W: usize>(&self) -> Snapshot<W> {
+        Snapshot {
+            words: std::array::from_fn(|index| {
+                // ORDERING: E3.
+                let word = PresenceWord(self.words[index].load(Ordering::SeqCst));
+                debug_assert!(word.is_whole(), "W2: {word:?}");
+                word
+            }),
         }
-        Snapshot { words }
+    }
+
+    /// The bands that may hold something.
+    pub(crate) fn bands(&self) -> BandSet {
+        self.read::<WORDS>().bands()
     }
 
     /// Whether the bands of `set` that a reading found clear have been clear ever since.
     #[inline]
-    pub(crate) fn still_clear(&self, before: &Snapshot, set: BandSet) -> bool {
-        set.is_empty() || self.read().still_clear(before, set)
+    pub(crate) fn still_clear<const W: usize>(&self, before: &Snapshot<W>, set: BandSet) -> bool {
+        set.is_empty() || self.read::<W>().still_clear(before, set)
     }
 
     /// Sees to it that the bit of `band` is set. To be called after the publish and before the
@@ -188,8 +212,14 @@ impl Presence {
         // ORDERING: E3, see `ensure`.
         model_fence(Fault::ClearWithoutFence);
         if is_quiet() {
-            // Failing means that a sender was there, or another clear: then it stays set.
-            let _ = change(shared, word, word.without(place));
+            // Failing means that a sender was there, or another clear, or the close: then it stays
+            // set.
+            if let Err(now) = change(shared, word, word.without(place))
+                && now.is_closed()
+                && Fault::ClearPastClose.planted()
+            {
+                self.forget(band);
+            }
         }
     }
 
@@ -230,7 +260,7 @@ fn change(shared: &Word, from: PresenceWord, to: PresenceWord) -> Result<(), Pre
 
 impl fmt::Debug for Presence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.read().words[..self.used]).finish()
+        f.debug_list().entries(&self.read::<WORDS>().words[..self.used]).finish()
     }
 }
 
@@ -254,16 +284,16 @@ mod tests {
         for band in [0, 15, 16, 47, 63] {
             presence.ensure(band);
         }
-        assert_eq!(presence.read().bands(), BandSet::from_iter([0, 15, 16, 47, 63]));
+        assert_eq!(presence.bands(), BandSet::from_iter([0, 15, 16, 47, 63]));
         presence.clear(47, || true);
         presence.clear(63, || false);
-        assert_eq!(presence.read().bands(), BandSet::from_iter([0, 15, 16, 63]));
+        assert_eq!(presence.bands(), BandSet::from_iter([0, 15, 16, 63]));
     }
 
     #[test]
     fn a_clear_in_between_is_noticed() {
         let presence = Presence::new(20);
-        let before = presence.read();
+        let before = presence.read::<WORDS>();
         presence.ensure(17);
         assert!(!presence.still_clear(&before, BandSet::only(17)));
         presence.clear(17, || true);
@@ -276,10 +306,10 @@ mod tests {
         let presence = Presence::new(20);
         presence.close(20);
         assert!(presence.is_closed());
-        assert_eq!(presence.read().bands(), BandSet::below(20));
-        assert!(presence.read().is_closed_for(BandSet::ALL & BandSet::below(20)));
+        assert_eq!(presence.bands(), BandSet::below(20));
+        assert!(presence.read::<WORDS>().is_closed_for(BandSet::ALL & BandSet::below(20)));
         presence.forget(19);
         presence.ensure(19);
-        assert_eq!(presence.read().bands(), BandSet::below(19), "a closed word is set no more");
+        assert_eq!(presence.bands(), BandSet::below(19), "a closed word is set no more");
     }
 }

@@ -17,8 +17,8 @@ use crate::sync::Arc;
 /// When the last receiver is dropped the channel closes and what is inside is dropped at once.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
-    set: BandSet,
-    idle: Idle,
+    pub(crate) set: BandSet,
+    pub(crate) idle: Idle,
 }
 
 impl<T> Receiver<T> {

@@ -35,6 +35,33 @@ mod real_or_model {
     #[inline(always)]
     pub(crate) fn model_fence(_without: Fault) {}
 
+    /// How many threads can run at once.
+    pub(crate) fn processors() -> usize {
+        /// 0: not asked yet. Asking reads files.
+        static KNOWN: AtomicUsize = AtomicUsize::new(0);
+        match KNOWN.load(Ordering::Relaxed) {
+            0 => {
+                let found = std::thread::available_parallelism().map_or(1, usize::from);
+                KNOWN.store(found, Ordering::Relaxed);
+                found
+            }
+            known => known,
+        }
+    }
+
+    /// Tells short waits from long ones.
+    pub(crate) struct Stopwatch(std::time::Instant);
+
+    impl Stopwatch {
+        pub(crate) fn start() -> Self {
+            Self(std::time::Instant::now())
+        }
+
+        pub(crate) fn is_within(&self, limit: std::time::Duration) -> bool {
+            self.0.elapsed() < limit
+        }
+    }
+
     /// The checker's cell, as it is without the checker.
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -142,6 +169,28 @@ mod real_or_model {
     /// This checker knows one order of everything.
     pub(crate) fn model_fence(_without: Fault) {}
 }
+
+/// Where a checker runs, time and processors play no part: whatever depends on them is off.
+#[cfg(any(overtake_loom, overtake_shuttle))]
+mod no_clock {
+    pub(crate) fn processors() -> usize {
+        0
+    }
+
+    pub(crate) struct Stopwatch;
+
+    impl Stopwatch {
+        pub(crate) fn start() -> Self {
+            Self
+        }
+
+        pub(crate) fn is_within(&self, _limit: std::time::Duration) -> bool {
+            false
+        }
+    }
+}
+#[cfg(any(overtake_loom, overtake_shuttle))]
+pub(crate) use no_clock::{Stopwatch, processors};
 
 /// A plain counter of one handle. What it counts is a heuristic, so the checker need not see it.
 pub(crate) type HandleWord = std::sync::atomic::AtomicU64;

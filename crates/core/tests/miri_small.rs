@@ -2,6 +2,7 @@
 //! behaviour and lost memory, and runs the threads in another order for each seed.
 
 use overtake_core::{BandSet, Receiver, Sender, TryRecvError, TrySendError, bounded};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,6 +62,42 @@ fn four_threads_in_a_small_ring() {
         all += other.join().unwrap();
         assert!(senders.into_iter().all(|sender| sender.join().unwrap()));
         assert_eq!(all, 2 * (1 + 2 + 3 + 4) + 40);
+    }
+}
+
+/// Runs are claimed, voided in the middle, passed while they are read, and freed late.
+#[test]
+fn batches_in_a_small_ring() {
+    for capacity in [1, 4] {
+        let (tx, rx) = bounded(&[capacity]);
+        let senders: Vec<_> = (0..2)
+            .map(|sender| {
+                let tx = tx.clone();
+                thread::spawn(move || {
+                    let mut items = VecDeque::from_iter((1..=4).map(|n| item(10 * sender + n)));
+                    while !items.is_empty() {
+                        let _ = tx.try_send_many(0, &mut items);
+                        thread::yield_now();
+                    }
+                })
+            })
+            .collect();
+        let other = rx.clone();
+        let other = thread::spawn(move || {
+            let mut items = Vec::new();
+            for _ in 0..4 {
+                let _ = other.try_recv_many(&mut items, 3);
+                thread::yield_now();
+            }
+            sum(items)
+        });
+        drop(tx);
+        let mut items = Vec::new();
+        while rx.try_recv_many(&mut items, 3) != Err(TryRecvError::Closed) {
+            thread::yield_now();
+        }
+        senders.into_iter().for_each(|sender| sender.join().unwrap());
+        assert_eq!(sum(items) + other.join().unwrap(), 2 * (1 + 2 + 3 + 4) + 40);
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct Shared<T> {
     receivers_waiting: CachePadded<WaitSet>,
     /// Of each band.
     senders_waiting: Box<[CachePadded<WaitSet>]>,
-    strategy: WaitStrategy,
+    senders_wait: WaitStrategy,
+    receivers_wait: WaitStrategy,
     /// Counts the releases. A receiver returns `Released` when it changes while it waits.
     epoch: Word,
     senders: AtomicUsize,
@@ -36,7 +37,11 @@ pub(crate) struct Shared<T> {
 }
 
 impl<T> Shared<T> {
-    pub(crate) fn new(rings: Box<[BandRing<T>]>, strategy: WaitStrategy) -> Self {
+    pub(crate) fn new(
+        rings: Box<[BandRing<T>]>,
+        senders_wait: WaitStrategy,
+        receivers_wait: WaitStrategy,
+    ) -> Self {
         let bands = rings.len();
         let senders_of_a_band = |_| CachePadded::new(WaitSet::new(1, Order::OldestFirst));
         Self {
@@ -44,7 +49,8 @@ impl<T> Shared<T> {
             rings,
             receivers_waiting: CachePadded::new(WaitSet::new(bands, Order::NewestFirst)),
             senders_waiting: (0..bands).map(senders_of_a_band).collect(),
-            strategy,
+            senders_wait,
+            receivers_wait,
             epoch: Word::new(0),
             senders: AtomicUsize::new(1),
             receivers: AtomicUsize::new(1),
@@ -64,6 +70,10 @@ impl<T> Shared<T> {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.presence.is_closed()
+    }
+
+    pub(crate) fn presence(&self) -> &Presence {
+        &self.presence
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! Receiving: try, read the epoch, announce, look, sleep.
 
+use std::time::Duration;
+
 use super::Shared;
 use super::waiting::{Caller, Slept, Step, sleep_until_told, sleeps_without_a_look};
 use crate::band::BandSet;
@@ -7,8 +9,12 @@ use crate::deadline::Deadline;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::fault::Fault;
 use crate::notifier::{Seat, Told};
-use crate::sweep::{Idle, Swept, sweep};
-use crate::wait_strategy::{Pause, WaitStrategy};
+use crate::sweep::{Idle, One, Swept, sweep};
+use crate::sync::Stopwatch;
+use crate::wait_strategy::Pause;
+
+/// Up to here a sleep costs more than it spares.
+const SHORT: Duration = Duration::from_micros(50);
 
 /// What a waiting receive remembers between two tries. Must be given up by
 /// [`abandon_receive`](Shared::abandon_receive) if it does not end.
@@ -23,7 +29,7 @@ impl<T> Shared<T> {
     #[inline]
     pub(super) fn sweep(&self, set: BandSet, idle: &Idle) -> Swept<T> {
         let on_room = |band, tickets| self.room_came(band, tickets);
-        let swept = sweep(&self.rings, &self.presence, set, idle, on_room);
+        let swept = sweep(&self.rings, &self.presence, set, idle, One, on_room);
         if matches!(swept, Swept::Closed) {
             self.answers_closed();
         }
@@ -83,7 +89,10 @@ impl<T> Shared<T> {
                 Step::Yield => {}
                 Step::Sleep => {
                     let Some(seat) = &wait.seat else { continue };
-                    let slept = sleep_until_told(self.receivers_waiting(), seat, deadline);
+                    let waiting = self.receivers_waiting();
+                    let stopwatch = Stopwatch::start();
+                    let slept = sleep_until_told(waiting, seat, deadline);
+                    waiting.remember_wait(stopwatch.is_within(SHORT));
                     if slept == Slept::TimedOut {
                         return self.time_out_receive(set, &mut wait, &mut take);
                     }
@@ -100,13 +109,14 @@ impl<T> Shared<T> {
         wait: &mut ReceiveWait,
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Option<Result<R, RecvTimeoutError>> {
-        if self.strategy == WaitStrategy::Park {
-            return None;
-        }
+        let yielding_helps = || self.receivers_waiting().waits_are_short();
+        // Before any time passes: a release from here on is for this receive, too.
         let started_at = self.epoch();
-        wait.started_at = Some(started_at);
+        if !Fault::LateEpoch.planted() {
+            wait.started_at = Some(started_at);
+        }
         let mut looks = 0;
-        while self.strategy.pause(looks, deadline) == Pause::LookAgain {
+        while self.receivers_wait.pause(looks, deadline, yielding_helps) == Pause::LookAgain {
             looks = looks.saturating_add(1);
             if !self.nothing_for_a_waiter(set, started_at) {
                 if self.epoch() != started_at {
@@ -171,10 +181,15 @@ impl<T> Shared<T> {
         }
     }
 
+    /// How many receivers do not wait. Whoever waits for it to change, or none at all, is counted.
+    pub(super) fn receivers_at_work(&self) -> usize {
+        self.receiver_count().saturating_sub(self.receivers_waiting().waiter_count())
+    }
+
     /// Whether an announced receiver has nothing better to do than to sleep. A published item
     /// whose bit is not set is not there for a sweep either; its sender tells once it has set it.
     fn nothing_for_a_waiter(&self, set: BandSet, started_at: u64) -> bool {
-        let present = self.presence.read().bands() & set;
+        let present = self.presence.bands() & set;
         present.iter().all(|band| self.rings[band].is_empty())
             && !self.presence.is_closed()
             && self.epoch() == started_at
@@ -226,7 +241,7 @@ impl<T> Shared<T> {
         if self.pass_on(told) || Fault::NoChain.planted() {
             return;
         }
-        for band in (self.presence.read().bands() & set).iter() {
+        for band in (self.presence.bands() & set).iter() {
             if !self.rings[band].is_empty() && waiting.notify(band) {
                 return;
             }

@@ -8,7 +8,7 @@ use crate::error::{SendTimeoutError, TrySendError};
 use crate::fault::Fault;
 use crate::notifier::{Seat, Stamp, WaitSet};
 use crate::ring::PushError;
-use crate::sync::yield_now;
+use crate::sync::{processors, yield_now};
 use crate::wait_strategy::Pause;
 
 /// Why something could not be sent yet, or ever.
@@ -173,7 +173,8 @@ impl<T> Shared<T> {
         push: &mut impl FnMut() -> Result<R, Refused>,
     ) -> Option<Result<R, SendWaitError>> {
         let mut looks = 0;
-        while self.strategy.pause(looks, deadline) == Pause::LookAgain {
+        let yielding_helps = || self.receivers_at_work() < processors();
+        while self.senders_wait.pause(looks, deadline, yielding_helps) == Pause::LookAgain {
             looks = looks.saturating_add(1);
             let hopeless = self.is_full_now(band) && !self.is_closed();
             match if hopeless { Err(Refused::Full) } else { push() } {

@@ -26,6 +26,8 @@ pub(crate) struct WaitSet {
     /// Of each band how often a waiter was searched and told.
     counts: Box<[Counts]>,
     parked: HandleWord,
+    /// How far short waits have outnumbered long ones of late.
+    short_waits: HandleWord,
     order: Order,
 }
 
@@ -68,6 +70,7 @@ impl WaitSet {
             cells: Shelves::new(),
             counts: (0..bands).map(|_| Counts::default()).collect(),
             parked: HandleWord::new(0),
+            short_waits: HandleWord::new(0),
             order,
         }
     }
@@ -82,6 +85,27 @@ impl WaitSet {
     #[inline]
     pub(crate) fn has_waiters(&self) -> bool {
         self.line().live() != 0
+    }
+
+    /// How many are waiting; at a moment of change too many rather than too few.
+    pub(crate) fn waiter_count(&self) -> usize {
+        self.line().live() as usize
+    }
+
+    // ---- how long they wait ----------------------------------------------------------------
+
+    /// Remembers how long somebody slept. A heuristic: lost updates do no harm.
+    pub(crate) fn remember_wait(&self, was_short: bool) {
+        /// So many long waits in a row outweigh any number of short ones.
+        const MOST: u64 = 8;
+        let before = self.short_waits.load(HANDLE_ORDER);
+        let after = if was_short { (before + 1).min(MOST) } else { before / 2 };
+        self.short_waits.store(after, HANDLE_ORDER);
+    }
+
+    /// Whether waits have been short of late.
+    pub(crate) fn waits_are_short(&self) -> bool {
+        self.short_waits.load(HANDLE_ORDER) > 0
     }
 
     // ---- those who wait ------------------------------------------------------------------

@@ -8,6 +8,7 @@
 //! The protocol, its invariants (R1 to R8) and what it costs are in `DESIGN.md`.
 
 mod push;
+mod run;
 mod slot;
 mod word;
 
@@ -16,11 +17,12 @@ use std::mem;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fault::Fault;
-use crate::sync::{CachePadded, Ordering, Word};
+use crate::sync::{CachePadded, Ordering, Word, panicking};
 pub(crate) use push::PushError;
+pub(crate) use run::Run;
 use slot::Slot;
 pub(crate) use word::TailWord;
-use word::{SlotWord, Ticket};
+use word::{Phase, SlotWord, Ticket};
 
 /// A bounded FIFO ring of a fixed capacity of at least one.
 pub(crate) struct BandRing<T> {
@@ -31,6 +33,30 @@ pub(crate) struct BandRing<T> {
     skipped_to: CachePadded<Word>,
     slots: Box<[Slot<T>]>,
     capacity: u64,
+}
+
+/// Where the slots are. Whoever has a copy need not read that again after a claim.
+struct Slots<'a, T>(&'a [Slot<T>]);
+
+impl<T> Clone for Slots<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<'_, T> {}
+
+impl<'a, T> Slots<'a, T> {
+    #[inline]
+    fn count(self) -> u64 {
+        self.0.len() as u64
+    }
+
+    #[inline]
+    fn at(self, ticket: Ticket) -> &'a Slot<T> {
+        let mask = self.0.len() - 1;
+        &self.0[ticket as usize & mask]
+    }
 }
 
 /// What senders touch.
@@ -112,14 +138,19 @@ impl<T> BandRing<T> {
         self.capacity as usize
     }
 
+    #[inline]
+    fn slots(&self) -> Slots<'_, T> {
+        Slots(&self.slots)
+    }
+
+    #[inline]
     fn slot_count(&self) -> u64 {
-        self.slots.len() as u64
+        self.slots().count()
     }
 
     #[inline]
     fn slot(&self, ticket: Ticket) -> &Slot<T> {
-        let mask = self.slots.len() - 1;
-        &self.slots[ticket as usize & mask]
+        self.slots().at(ticket)
     }
 
     #[inline]
@@ -135,10 +166,10 @@ impl<T> BandRing<T> {
     }
 
     #[inline]
-    fn move_tail(&self, from: TailWord) -> bool {
+    fn move_tail(&self, from: TailWord, tickets: u64) -> bool {
         // ORDERING: E2: a claim and the look for presence after it are in one order with a
         // clear's mark and the look at the tail after that.
-        let to = from.next().bits();
+        let to = from.after(tickets).bits();
         let moved =
             self.tail.tail.compare_exchange(from.bits(), to, Ordering::SeqCst, Ordering::Relaxed);
         moved.is_ok()
@@ -179,6 +210,14 @@ impl<T> BandRing<T> {
         }
     }
 
+    /// The oldest item, if it is at the head already: what [`look`](Self::look) would find at once.
+    #[inline]
+    pub(crate) fn item_at_head(&self) -> Option<Found> {
+        let head = self.look_at_head();
+        let is_full = self.slot(head).look() == SlotWord::full(head);
+        is_full.then_some(Found { head, ticket: head })
+    }
+
     /// Looks where the ticket at the head is given out and not published; `None` to begin again.
     #[cold]
     fn look_past(
@@ -199,7 +238,9 @@ impl<T> BandRing<T> {
         }
         match self.first_published(head + 1, tail) {
             Some(behind) => Some(Look::Item(self.void_up_to(head, behind))),
-            None if tail.is_sealed() && !Fault::TrustUnpublished.planted() => {
+            None if (tail.is_sealed() && !Fault::TrustUnpublished.planted())
+                || Fault::VoidInVain.planted() =>
+            {
                 // If it is published meanwhile, the next look finds it.
                 let _ = self.slot(head).void_unpublished(head);
                 None
@@ -249,12 +290,13 @@ impl<T> BandRing<T> {
     #[inline]
     pub(crate) fn claim(&self, found: Found, mut on_room: impl FnMut(u64)) -> Option<T> {
         let Found { head, ticket } = found;
+        let (slot, slots) = (self.slot(ticket), self.slot_count());
         if !self.move_head(head, ticket + 1) {
             return None;
         }
         // SAFETY: the head was won from this ticket, and the slot was found full for it, which
         // only its claimer changes.
-        let item = unsafe { self.slot(ticket).take(ticket, self.slot_count()) };
+        let item = unsafe { slot.take(ticket, slots) };
         on_room(ticket + 1 - head);
         Some(item)
     }
@@ -266,6 +308,17 @@ impl<T> BandRing<T> {
         // ORDERING: E4, all seals come before the closed mark.
         let before = self.tail.tail.fetch_or(TailWord::SEALED, Ordering::SeqCst);
         !TailWord::from_bits(before).is_sealed()
+    }
+
+    /// Whether no slot is held, with nobody inside any more: every ticket given out was used, and
+    /// every slot is free for the next one or has an item.
+    fn is_whole(&self) -> bool {
+        let (head, tail) = (self.look_at_head(), self.look_at_tail().ticket());
+        self.slots.iter().map(Slot::look).all(|word| match word.phase() {
+            Phase::Empty => word.ticket() >= tail,
+            Phase::Full => (head..tail).contains(&word.ticket()),
+            Phase::Void => false,
+        })
     }
 
     // ---- sizes -------------------------------------------------------------------------------
@@ -297,12 +350,16 @@ impl<T> BandRing<T> {
 
     /// Whether nothing can be pushed now; helps a dead head on first.
     pub(crate) fn is_full(&self, mut on_room: impl FnMut(u64)) -> bool {
-        !self.has_room_now(self.look_at_tail().ticket(), &mut on_room)
+        self.room_now(self.look_at_tail().ticket(), &mut on_room) == 0
     }
 }
 
 impl<T> Drop for BandRing<T> {
     fn drop(&mut self) {
+        debug_assert!(
+            panicking() || self.is_whole(),
+            "R5, R7, R9: {self:?} is left with a held slot"
+        );
         if mem::needs_drop::<T>() {
             let head = self.look_at_head();
             for slot in &mut self.slots {

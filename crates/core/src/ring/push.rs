@@ -1,10 +1,12 @@
 //! Putting items in, and what stopped threads cost there.
 
 use std::mem::ManuallyDrop;
+use std::ops::Range;
 
-use super::BandRing;
 use super::slot::{Published, Slot};
 use super::word::{Phase, SlotWord, Ticket};
+use super::{BandRing, Slots};
+use crate::fault::Fault;
 use crate::sync::{Ordering, spin_hint};
 
 /// Why an item was not pushed; it comes back.
@@ -21,47 +23,86 @@ impl<T> BandRing<T> {
     #[inline]
     pub(crate) fn push(&self, item: T, mut on_room: impl FnMut(u64)) -> Result<(), PushError<T>> {
         let item = ManuallyDrop::new(item);
+        let slots = self.slots();
+        loop {
+            match self.claim_tickets(slots, 1, &mut on_room) {
+                Ok(claimed) => {
+                    let ticket = claimed.start;
+                    // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
+                    match unsafe { slots.at(ticket).publish(ticket, &item, slots.count()) } {
+                        Published::Yes => return Ok(()),
+                        Published::Voided => {}
+                    }
+                }
+                Err(refused) => {
+                    let item = ManuallyDrop::into_inner(item);
+                    return Err(match refused {
+                        PushError::Full(()) => PushError::Full(item),
+                        PushError::Sealed(()) => PushError::Sealed(item),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Claims at least one ticket, and up to `most` where there is room and their slots are free.
+    /// All of them are the caller's to publish, in order.
+    #[inline(always)]
+    pub(super) fn claim_tickets(
+        &self,
+        slots: Slots<'_, T>,
+        most: u64,
+        on_room: &mut impl FnMut(u64),
+    ) -> Result<Range<Ticket>, PushError<()>> {
         let mut skips = 0;
         loop {
             let tail = self.look_at_tail();
             if tail.is_sealed() {
-                return Err(PushError::Sealed(ManuallyDrop::into_inner(item)));
+                return Err(PushError::Sealed(()));
             }
             let ticket = tail.ticket();
             // Relaxed: stale is safe.
             let cached = self.tail.cached_head.load(Ordering::Relaxed);
-            if ticket.wrapping_sub(cached) >= self.capacity
-                && !self.has_room_now(ticket, &mut on_room)
-            {
-                return Err(PushError::Full(ManuallyDrop::into_inner(item)));
+            let mut room = self.capacity.saturating_sub(ticket.wrapping_sub(cached));
+            if room < most {
+                room = self.room_now(ticket, on_room);
+                if room == 0 {
+                    return Err(PushError::Full(()));
+                }
             }
-            let slot = self.slot(ticket);
+            let slot = slots.at(ticket);
             let word = slot.look();
             if word == SlotWord::empty(ticket) {
-                if self.move_tail(tail) {
-                    // SAFETY: the tail was won from this ticket, and the slot was found empty for
-                    // it, which only its owner changes.
-                    match unsafe { slot.publish(ticket, &item, self.slot_count()) } {
-                        Published::Yes => return Ok(()),
-                        Published::Voided => {}
-                    }
-                } else {
-                    spin_hint();
+                let one_more = ticket + 1;
+                let end = match most {
+                    1 => one_more,
+                    _ => self.free_up_to(one_more, ticket + room.min(most)),
+                };
+                if self.move_tail(tail, end - ticket) {
+                    return Ok(ticket..end);
                 }
+                spin_hint();
             } else if word.is_dead_for(ticket) {
-                if self.move_tail(tail) {
+                if self.move_tail(tail, 1) {
                     // Relaxed is too weak: who counts the dead must know of them (E2).
                     self.skipped_to.fetch_max(ticket + 1, Ordering::SeqCst);
                     skips += 1;
-                    if skips == self.slot_count() {
-                        let item = ManuallyDrop::into_inner(item);
-                        return Err(PushError::Full(item));
+                    if skips == slots.count() && !Fault::SkipForEver.planted() {
+                        return Err(PushError::Full(()));
                     }
                 }
             } else {
                 self.pass_late_owner(slot, word, ticket);
             }
         }
+    }
+
+    /// Where the free slots from `from` on end, `end` at the latest. While the tail stands before
+    /// them nobody changes them.
+    #[inline]
+    fn free_up_to(&self, from: Ticket, end: Ticket) -> Ticket {
+        let is_taken = |&ticket: &Ticket| self.slot(ticket).look() != SlotWord::empty(ticket);
+        (from..end).find(is_taken).unwrap_or(end)
     }
 
     /// Someone of an earlier lap still has the slot of `ticket`, or `ticket` is not the next one
@@ -80,9 +121,10 @@ impl<T> BandRing<T> {
         }
     }
 
-    /// Whether `ticket` may be given out, by a fresh head; helps a dead head on (LF3).
+    /// How many tickets from `ticket` on may be given out, by a fresh head; helps a dead head on
+    /// (LF3).
     #[cold]
-    pub(super) fn has_room_now(&self, ticket: Ticket, on_room: &mut impl FnMut(u64)) -> bool {
+    pub(super) fn room_now(&self, ticket: Ticket, on_room: &mut impl FnMut(u64)) -> u64 {
         let mut head = self.look_at_head();
         while let Some(next) = self.help_dead_head(head, on_room) {
             head = next;
@@ -90,13 +132,20 @@ impl<T> BandRing<T> {
         // Relaxed: as where it is read. It may even go back; it is never ahead of the head.
         self.tail.cached_head.store(head, Ordering::Relaxed);
         let given_out = ticket.saturating_sub(head);
-        given_out < self.capacity
-            || (given_out < self.slot_count()
-                && given_out - self.dead_between(head, ticket) < self.capacity)
+        match self.capacity.saturating_sub(given_out) {
+            0 if given_out < self.slot_count() => {
+                let live = given_out - self.dead_between(head, ticket);
+                self.capacity.saturating_sub(live).min(self.slot_count() - given_out)
+            }
+            room => room,
+        }
     }
 
     /// Moves the head over one dead ticket; `None` if the one at `head` is not dead.
     fn help_dead_head(&self, head: Ticket, on_room: &mut impl FnMut(u64)) -> Option<Ticket> {
+        if Fault::FullWithoutHelp.planted() {
+            return None;
+        }
         let dead = self.slot(head).look().is_dead_for(head) && self.look_at_tail().ticket() > head;
         if !dead {
             return None;

@@ -9,7 +9,7 @@
 //! So a place that a late thread still holds is in quarantine: no one else writes or reads it until
 //! that thread, and only that thread, has freed the slot.
 
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::MaybeUninit;
 
 use super::word::{Phase, SlotWord, Ticket};
 use crate::fault::Fault;
@@ -66,17 +66,16 @@ impl<T> Slot<T> {
     /// # Safety
     ///
     /// The caller has won the tail from `ticket` and found this slot `Empty(ticket)` before.
-    pub(super) unsafe fn publish(
-        &self,
-        ticket: Ticket,
-        item: &ManuallyDrop<T>,
-        slots: u64,
-    ) -> Published {
+    pub(super) unsafe fn publish(&self, ticket: Ticket, item: &T, slots: u64) -> Published {
         // SAFETY: R2 makes the caller the owner of the place: it won the ticket. The bitwise copy
         // counts as the item only if the publish below succeeds, and then the caller's is forgotten.
         self.item.with_mut(|place| unsafe {
-            place.cast::<T>().copy_from_nonoverlapping(std::ptr::from_ref(item).cast::<T>(), 1);
+            place.cast::<T>().copy_from_nonoverlapping(item, 1);
         });
+        if Fault::PublishByStore.planted() {
+            self.word.store(SlotWord::full(ticket).bits(), Ordering::SeqCst);
+            return Published::Yes;
+        }
         // ORDERING: E1, releases the item to the look that finds it.
         match self.change(SlotWord::empty(ticket), SlotWord::full(ticket), Ordering::SeqCst) {
             Ok(()) => Published::Yes,

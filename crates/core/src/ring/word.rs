@@ -105,9 +105,9 @@ impl TailWord {
         self.0 & Self::SEALED != 0
     }
 
-    /// The word after this one's ticket was given out.
-    pub(super) const fn next(self) -> Self {
-        Self(self.0 + 1)
+    /// The word after so many tickets were given out.
+    pub(super) const fn after(self, tickets: u64) -> Self {
+        Self(self.0 + tickets)
     }
 }
 
@@ -160,6 +160,6 @@ mod tests {
         assert!(tail.is_sealed() && !TailWord::from_bits(9).is_sealed());
         assert_eq!(tail.ticket(), 9);
         assert_eq!(format!("{tail:?}"), "Tail(9, sealed)");
-        assert_eq!(TailWord::from_bits(9).next(), TailWord::from_bits(10));
+        assert_eq!(TailWord::from_bits(9).after(2), TailWord::from_bits(11));
     }
 }
