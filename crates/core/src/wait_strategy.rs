@@ -13,7 +13,8 @@ pub enum WaitStrategy {
     /// Sleeps nearly at once, and first gives its time to others where that helps more than it
     /// harms.
     ///
-    /// A receiver does so once where waits have been short of late. A sender does so once while the
+    /// A receiver does so once where waits have been short of late, or there are as many senders as
+    /// processors. A sender does so once while the
     /// receivers that are at work leave a processor free; otherwise it would take one from them, and
     /// urgent items would wait for it.
     #[default]

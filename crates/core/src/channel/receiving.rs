@@ -10,7 +10,7 @@ use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::fault::Fault;
 use crate::notifier::{Seat, Told};
 use crate::sweep::{Idle, One, Swept, sweep};
-use crate::sync::Stopwatch;
+use crate::sync::{Stopwatch, processors};
 use crate::wait_strategy::Pause;
 
 /// Up to here a sleep costs more than it spares.
@@ -109,7 +109,10 @@ impl<T> Shared<T> {
         wait: &mut ReceiveWait,
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Option<Result<R, RecvTimeoutError>> {
-        let yielding_helps = || self.receivers_waiting().waits_are_short();
+        // Where senders take all processors, an item comes once one of them has run.
+        let yielding_helps = || {
+            self.receivers_waiting().waits_are_short() || self.sender_count() >= processors()
+        };
         // Before any time passes: a release from here on is for this receive, too.
         let started_at = self.epoch();
         if !Fault::LateEpoch.planted() {
