@@ -28,7 +28,7 @@ impl<T> BandRing<T> {
             match self.claim_tickets(slots, 1, &mut on_room) {
                 Ok(claimed) => {
                     let ticket = claimed.start;
-                    // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
+                    // SAFETY: R2: the ticket was claimed, and the item is left alone if it is in.
                     match unsafe { slots.at(ticket).publish(ticket, &item, slots.count()) } {
                         Published::Yes => return Ok(()),
                         Published::Voided => {}

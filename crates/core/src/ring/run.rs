@@ -5,7 +5,7 @@
 //! meets a run that a thread was stopped in passes its tickets one by one, like any others (R9, R10).
 
 use std::collections::VecDeque;
-use std::mem;
+use std::mem::ManuallyDrop;
 use std::ops::Range;
 
 use super::push::PushError;
@@ -101,19 +101,27 @@ impl<T> BandRing<T> {
 /// Publishes items in the order of the tickets. Where a ticket was voided, its item takes the
 /// next one of the claim: so the items stay in order, and every ticket claimed is used (R9).
 fn publish_run<T>(slots: Slots<'_, T>, tickets: Range<Ticket>, items: &mut VecDeque<T>) -> usize {
+    let Some(first) = items.pop_front() else { return 0 };
+    // In hand and no more in `items`: once it is published it is the ring's, and must not even be
+    // moved to be forgotten.
+    let mut item = ManuallyDrop::new(first);
     let mut published = 0;
     for ticket in tickets {
-        let Some(item) = items.front() else { break };
-        // SAFETY: R2: the ticket was claimed, and the item is forgotten if it is in.
-        match unsafe { slots.at(ticket).publish(ticket, item, slots.count()) } {
-            Published::Yes => {
-                mem::forget(items.pop_front());
-                published += 1;
-            }
-            Published::Voided if Fault::PublishPastVoided.planted() => items.rotate_left(1),
+        // SAFETY: R2: the ticket was claimed, and the item is left alone if it is in.
+        match unsafe { slots.at(ticket).publish(ticket, &item, slots.count()) } {
+            Published::Yes => published += 1,
             Published::Voided if Fault::LeaveClaim.planted() => break,
-            Published::Voided => {}
+            Published::Voided if Fault::PublishPastVoided.planted() => {
+                items.push_back(ManuallyDrop::into_inner(item));
+            }
+            Published::Voided => continue,
+        }
+        match items.pop_front() {
+            Some(next) => item = ManuallyDrop::new(next),
+            None => return published,
         }
     }
+    // It was taken from there, so there is a place for it.
+    items.push_front(ManuallyDrop::into_inner(item));
     published
 }

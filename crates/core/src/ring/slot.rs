@@ -61,7 +61,8 @@ impl<T> Slot<T> {
 
     /// Writes a copy of `item` and makes it visible.
     ///
-    /// If this says [`Published::Yes`] the item is the ring's, and the caller must forget its own.
+    /// If this says [`Published::Yes`] the item is the ring's, and the caller must leave its own
+    /// alone: even to move it is a use of it.
     ///
     /// # Safety
     ///
