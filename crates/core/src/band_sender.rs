@@ -1,10 +1,11 @@
 //! A sender that knows its band.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::error::{SendError, SendTimeoutError, TrySendError};
-use crate::future::SendFuture;
+use crate::error::{SendError, SendManyError, SendTimeoutError, TrySendError, TrySendManyError};
+use crate::future::{SendFuture, SendManyFuture};
 use crate::sender::Sender;
 
 /// A [`Sender`] bound to one band, for code that should not choose. Made by [`Sender::band`].
@@ -90,6 +91,29 @@ impl<T> BandSender<T> {
     /// As [`Sender::send_async`], and as cancel-safe.
     pub fn send_async(&self, item: T) -> SendFuture<'_, T> {
         self.sender.send_async(self.band, item)
+    }
+
+    /// As [`Sender::try_send_many`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Sender::try_send_many`].
+    pub fn try_send_many(&self, items: &mut VecDeque<T>) -> Result<usize, TrySendManyError> {
+        self.sender.try_send_many(self.band, items)
+    }
+
+    /// As [`Sender::send_many`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Sender::send_many`].
+    pub fn send_many(&self, items: &mut VecDeque<T>) -> Result<(), SendManyError> {
+        self.sender.send_many(self.band, items)
+    }
+
+    /// As [`Sender::send_many_async`], and as cancel-safe.
+    pub fn send_many_async<'a>(&'a self, items: &'a mut VecDeque<T>) -> SendManyFuture<'a, T> {
+        self.sender.send_many_async(self.band, items)
     }
 
     /// As [`Sender::is_full`].

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::band::BandSet;
-use crate::channel::Shared;
-use crate::error::{TryRecvError, TrySendManyError};
+use crate::channel::{Refused, Shared};
+use crate::deadline::Deadline;
+use crate::error::{RecvError, RecvTimeoutError, SendManyError, TryRecvError, TrySendManyError};
 use crate::fault::Fault;
 use crate::receiver::Receiver;
 use crate::ring::{BandRing, Found, PushError, Run};
@@ -78,6 +79,15 @@ impl<T> Shared<T> {
         Ok(sent)
     }
 
+    /// Sends all of `items`, or says why some are left; for waits.
+    pub(crate) fn try_send_all(&self, band: usize, items: &mut VecDeque<T>) -> Result<(), Refused> {
+        while !items.is_empty() {
+            self.try_send_many(band, items)
+                .map_err(|error| if error.is_full() { Refused::Full } else { Refused::Closed })?;
+        }
+        Ok(())
+    }
+
     /// Takes up to `limit` items, the most urgent first; each claim is a sweep of its own. Says how
     /// many, at least one unless `limit` is 0.
     pub(crate) fn try_recv_many<U>(
@@ -140,6 +150,39 @@ impl<T> Sender<T> {
     ) -> Result<usize, TrySendManyError> {
         self.shared().try_send_many(band, items)
     }
+
+    /// Sends all of `items`, and waits for room as long as it takes.
+    ///
+    /// As with [`try_send_many`](Self::try_send_many), items of others may come in between.
+    ///
+    /// ```
+    /// let (tx, rx) = overtake_core::bounded(&[8]);
+    /// let sender = std::thread::spawn(move || tx.send_many(0, &mut (0..100).collect()));
+    /// let mut items = Vec::new();
+    /// while rx.recv_many(&mut items, 16).is_ok() {}
+    /// assert_eq!(items, Vec::from_iter(0..100));
+    /// assert_eq!(sender.join().unwrap(), Ok(()));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SendManyError`] if the channel is closed, before or while waiting; what was not sent is
+    /// still in `items`.
+    ///
+    /// # Panics
+    ///
+    /// If the channel has no band `band`.
+    #[track_caller]
+    pub fn send_many(&self, band: usize, items: &mut VecDeque<T>) -> Result<(), SendManyError> {
+        let shared = self.shared();
+        match shared.try_send_all(band, items) {
+            Ok(()) => Ok(()),
+            Err(Refused::Closed) => Err(SendManyError),
+            Err(Refused::Full) => shared
+                .send_blocking(band, Deadline::Never, || shared.try_send_all(band, items))
+                .map_err(|_closed| SendManyError),
+        }
+    }
 }
 
 impl<T> Receiver<T> {
@@ -167,6 +210,23 @@ impl<T> Receiver<T> {
     /// none can come any more.
     pub fn try_recv_many(&self, items: &mut Vec<T>, limit: usize) -> Result<usize, TryRecvError> {
         self.shared().try_recv_many(self.set, &self.idle, items, limit, |_, item| item)
+    }
+
+    /// Takes up to `limit` items as [`try_recv_many`](Self::try_recv_many) does, and waits for the
+    /// first one as long as it takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`recv`](Self::recv).
+    pub fn recv_many(&self, items: &mut Vec<T>, limit: usize) -> Result<usize, RecvError> {
+        match self.try_recv_many(items, limit) {
+            Ok(count) => Ok(count),
+            Err(TryRecvError::Closed) => Err(RecvError::Closed),
+            Err(TryRecvError::Empty) => self
+                .shared()
+                .receive_blocking(self.set, Deadline::Never, || self.try_recv_many(items, limit))
+                .map_err(RecvTimeoutError::without_deadline),
+        }
     }
 
     /// [`try_recv_many`](Self::try_recv_many), with the items' bands.

@@ -22,6 +22,11 @@ pub enum TrySendManyError {
     Closed,
 }
 
+/// Why [`Sender::send_many`](crate::Sender::send_many) did not send all: the channel is closed. What
+/// was not sent is still where it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendManyError;
+
 /// Why [`Sender::send`](crate::Sender::send) did not send: the channel is closed. The item is
 /// inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -165,6 +170,16 @@ impl RecvTimeoutError {
     }
 }
 
+impl RecvTimeoutError {
+    /// Why a wait ended that had no deadline, so that nothing can have timed out.
+    pub(crate) const fn without_deadline(self) -> RecvError {
+        match self {
+            Self::Released => RecvError::Released,
+            Self::Closed | Self::Timeout => RecvError::Closed,
+        }
+    }
+}
+
 impl<T> From<SendError<T>> for TrySendError<T> {
     fn from(SendError(item): SendError<T>) -> Self {
         Self::Closed(item)
@@ -202,6 +217,12 @@ impl<T> fmt::Display for TrySendError<T> {
 impl fmt::Display for TrySendManyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.is_full() { FULL } else { CLOSED })
+    }
+}
+
+impl fmt::Display for SendManyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(CLOSED)
     }
 }
 
@@ -261,6 +282,7 @@ impl<T> Error for TrySendError<T> {}
 impl<T> Error for SendError<T> {}
 impl<T> Error for SendTimeoutError<T> {}
 impl Error for TrySendManyError {}
+impl Error for SendManyError {}
 impl Error for TryRecvError {}
 impl Error for RecvError {}
 impl Error for RecvTimeoutError {}
@@ -319,6 +341,7 @@ mod tests {
             (said(TrySendError::Closed(Opaque(0))), (CLOSED, "Closed(..)")),
             (said(TrySendManyError::Full), (FULL, "Full")),
             (said(TrySendManyError::Closed), (CLOSED, "Closed")),
+            (said(SendManyError), (CLOSED, "SendManyError")),
             (said(SendError(Opaque(0))), (CLOSED, "SendError(..)")),
             (said(SendTimeoutError::Timeout(Opaque(0))), (TIMEOUT, "Timeout(..)")),
             (said(SendTimeoutError::Closed(Opaque(0))), (CLOSED, "Closed(..)")),

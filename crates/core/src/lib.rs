@@ -81,6 +81,7 @@ mod band_sender;
 mod batch;
 mod builder;
 mod channel;
+mod counters;
 mod deadline;
 mod error;
 mod fault;
@@ -100,15 +101,16 @@ mod weak;
 pub use band::{BandSet, MAX_BANDS};
 pub use band_sender::BandSender;
 pub use builder::{BuildError, Builder, bounded};
+pub use counters::{BandCounters, Counters};
 pub use error::{
-    RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
-    TrySendManyError,
+    RecvError, RecvTimeoutError, SendError, SendManyError, SendTimeoutError, TryRecvError,
+    TrySendError, TrySendManyError,
 };
 #[cfg(feature = "stream")]
 pub use future::RecvStream;
 #[cfg(feature = "sink")]
 pub use future::SendSink;
-pub use future::{RecvFuture, RecvWithBandFuture, SendFuture};
+pub use future::{RecvFuture, RecvManyFuture, RecvWithBandFuture, SendFuture, SendManyFuture};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;
 pub use sender::Sender;

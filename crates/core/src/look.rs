@@ -1,5 +1,6 @@
 //! What both sides can see and do: sizes, closing, releasing.
 
+use crate::counters::Counters;
 use crate::receiver::Receiver;
 use crate::sender::Sender;
 
@@ -79,6 +80,21 @@ macro_rules! look {
             #[track_caller]
             pub fn is_full(&self, band: usize) -> bool {
                 self.shared().is_full_now(band)
+            }
+
+            /// What went through so far, and how often somebody waited.
+            ///
+            /// ```
+            /// let (tx, rx) = overtake_core::bounded(&[4, 4]);
+            /// tx.send(1, 'a').unwrap();
+            /// tx.send(1, 'b').unwrap();
+            /// rx.recv().unwrap();
+            /// let bulk = rx.counters().bands[1];
+            /// assert_eq!((bulk.sent, bulk.received, bulk.senders_parked), (2, 1, 0));
+            /// ```
+            #[must_use]
+            pub fn counters(&self) -> Counters {
+                self.shared().counters()
             }
 
             /// How many senders there are. May be stale.

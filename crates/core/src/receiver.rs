@@ -119,11 +119,9 @@ impl<T> Receiver<T> {
     ///
     /// As [`recv`](Self::recv).
     pub fn recv_with_band(&self) -> Result<(usize, T), RecvError> {
-        self.shared.recv(self.set, &self.idle, Deadline::Never).map_err(|error| match error {
-            RecvTimeoutError::Released => RecvError::Released,
-            // Without a deadline nothing times out.
-            RecvTimeoutError::Closed | RecvTimeoutError::Timeout => RecvError::Closed,
-        })
+        self.shared
+            .recv(self.set, &self.idle, Deadline::Never)
+            .map_err(RecvTimeoutError::without_deadline)
     }
 
     /// Takes the most urgent item, and waits for one for at most `timeout`. A timeout too long

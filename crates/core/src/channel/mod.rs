@@ -10,6 +10,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::band::BandSet;
+use crate::counters::{BandCounters, Counters};
 use crate::fault::Fault;
 use crate::notifier::{Order, Told, WaitSet};
 use crate::presence::Presence;
@@ -84,6 +85,24 @@ impl<T> Shared<T> {
     #[inline]
     pub(crate) fn senders_waiting(&self, band: usize) -> &WaitSet {
         &self.senders_waiting[band]
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        let of_band = |band: usize| {
+            let (flow, senders) = (self.rings[band].flow(), &self.senders_waiting[band]);
+            BandCounters {
+                sent: flow.sent,
+                received: flow.received,
+                voided: flow.voided,
+                receivers_woken: self.receivers_waiting.told_of(band),
+                senders_parked: senders.parked(),
+                senders_woken: senders.told_of(0),
+            }
+        };
+        Counters {
+            bands: (0..self.rings.len()).map(of_band).collect(),
+            receivers_parked: self.receivers_waiting.parked(),
+        }
     }
 
     // ---- closing and releasing -----------------------------------------------------------

@@ -110,9 +110,8 @@ impl<T> Shared<T> {
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Option<Result<R, RecvTimeoutError>> {
         // Where senders take all processors, an item comes once one of them has run.
-        let yielding_helps = || {
-            self.receivers_waiting().waits_are_short() || self.sender_count() >= processors()
-        };
+        let yielding_helps =
+            || self.receivers_waiting().waits_are_short() || self.sender_count() >= processors();
         // Before any time passes: a release from here on is for this receive, too.
         let started_at = self.epoch();
         if !Fault::LateEpoch.planted() {
@@ -132,7 +131,7 @@ impl<T> Shared<T> {
                 }
             }
             if deadline.has_passed() {
-                return Some(Err(RecvTimeoutError::Timeout));
+                return Some(self.time_out_receive(set, wait, take));
             }
         }
         None

@@ -1,5 +1,6 @@
 //! Waiting as a task: futures for any executor, a stream and a sink.
 
+mod many;
 mod recv;
 mod send;
 #[cfg(feature = "sink")]
@@ -7,6 +8,7 @@ mod sink;
 #[cfg(feature = "stream")]
 mod stream;
 
+pub use many::{RecvManyFuture, SendManyFuture};
 pub use recv::{RecvFuture, RecvWithBandFuture};
 pub use send::SendFuture;
 #[cfg(feature = "sink")]

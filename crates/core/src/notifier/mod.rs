@@ -340,7 +340,7 @@ impl WaitSet {
     }
 
     /// Whether no cell is in use: so it is when nobody waits and no call is under way.
-    #[cfg(any(test, overtake_loom, overtake_shuttle))]
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub(crate) fn is_at_rest(&self) -> bool {
         !self.has_waiters() && self.cells.iter().all(|segment| segment.used_cells() == 0)
     }

@@ -63,6 +63,7 @@ impl Segment {
         self.bits.used.fetch_and(!(1 << index), Ordering::Release);
     }
 
+    #[cfg(any(overtake_loom, overtake_shuttle))]
     pub(super) fn used_cells(&self) -> u32 {
         // Relaxed: a snapshot.
         self.bits.used.load(Ordering::Relaxed).count_ones()

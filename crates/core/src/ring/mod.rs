@@ -17,7 +17,7 @@ use std::mem;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::fault::Fault;
-use crate::sync::{CachePadded, Ordering, Word, panicking};
+use crate::sync::{CachePadded, HANDLE_ORDER, HandleWord, Ordering, Word, panicking};
 pub(crate) use push::PushError;
 pub(crate) use run::Run;
 use slot::Slot;
@@ -31,8 +31,44 @@ pub(crate) struct BandRing<T> {
     /// One more than the highest ticket that a sender skipped: only then can dead tickets lie
     /// anywhere but at the head. Written on a skip only.
     skipped_to: CachePadded<Word>,
+    dead: CachePadded<DeadCounts>,
     slots: Box<[Slot<T>]>,
     capacity: u64,
+}
+
+/// How many tickets nobody will ever publish. Counted where that is decided, so a moment later than
+/// the slots show it, and for those who look at sizes only.
+#[derive(Default)]
+struct DeadCounts {
+    died: HandleWord,
+    /// Of them, those that the head has passed.
+    passed: HandleWord,
+}
+
+impl DeadCounts {
+    #[cold]
+    fn one_died(&self) {
+        self.died.fetch_add(1, HANDLE_ORDER);
+    }
+
+    #[cold]
+    fn were_passed(&self, tickets: u64) {
+        self.passed.fetch_add(tickets, HANDLE_ORDER);
+    }
+
+    /// All that died, and those of them that the head has passed.
+    fn read(&self) -> (u64, u64) {
+        let passed = self.passed.load(HANDLE_ORDER);
+        (self.died.load(HANDLE_ORDER).max(passed), passed)
+    }
+}
+
+/// What went through a ring so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) voided: u64,
 }
 
 /// Where the slots are. Whoever has a copy need not read that again after a claim.
@@ -129,6 +165,7 @@ impl<T> BandRing<T> {
             tail: CachePadded::new(TailLine { tail: Word::new(0), cached_head: Word::new(0) }),
             head: CachePadded::new(Word::new(0)),
             skipped_to: CachePadded::new(Word::new(0)),
+            dead: CachePadded::new(DeadCounts::default()),
             slots: all.into_boxed_slice(),
             capacity: capacity as u64,
         })
@@ -228,9 +265,7 @@ impl<T> BandRing<T> {
         on_room: &mut impl FnMut(u64),
     ) -> Option<Look> {
         if word.is_dead_for(head) {
-            if self.move_head(head, head + 1) {
-                on_room(1);
-            }
+            self.pass_one_dead(head, on_room);
             return None;
         }
         if word != SlotWord::empty(head) {
@@ -242,7 +277,7 @@ impl<T> BandRing<T> {
                 || Fault::VoidInVain.planted() =>
             {
                 // If it is published meanwhile, the next look finds it.
-                let _ = self.slot(head).void_unpublished(head);
+                let _ = self.void(head);
                 None
             }
             // LF1: nothing published behind it, and the head did not move: empty, exactly.
@@ -261,13 +296,26 @@ impl<T> BandRing<T> {
     /// in time is the item instead.
     fn void_up_to(&self, head: Ticket, behind: Ticket) -> Found {
         for ticket in head..behind {
-            if let Err(word) = self.slot(ticket).void_unpublished(ticket)
+            if let Err(word) = self.void(ticket)
                 && word == SlotWord::full(ticket)
             {
                 return Found { head, ticket };
             }
         }
         Found { head, ticket: behind }
+    }
+
+    /// Makes an unpublished ticket dead. `Err` with the word found if it was not unpublished.
+    fn void(&self, ticket: Ticket) -> Result<(), SlotWord> {
+        self.slot(ticket).void_unpublished(ticket).inspect(|()| self.dead.one_died())
+    }
+
+    /// Moves the head over the dead ticket at it, unless somebody else was faster.
+    fn pass_one_dead(&self, head: Ticket, on_room: &mut impl FnMut(u64)) {
+        if self.move_head(head, head + 1) {
+            self.dead.were_passed(1);
+            on_room(1);
+        }
     }
 
     /// Whether the band has been empty ever since the look that gave this evidence.
@@ -297,6 +345,9 @@ impl<T> BandRing<T> {
         // SAFETY: the head was won from this ticket, and the slot was found full for it, which
         // only its claimer changes.
         let item = unsafe { slot.take(ticket, slots) };
+        if ticket != head {
+            self.dead.were_passed(ticket - head);
+        }
         on_room(ticket + 1 - head);
         Some(item)
     }
@@ -325,13 +376,16 @@ impl<T> BandRing<T> {
 
     /// Items inside, counting those that are on their way in.
     pub(crate) fn len(&self) -> usize {
+        let Flow { sent, received, .. } = self.flow();
+        sent.saturating_sub(received).min(self.capacity) as usize
+    }
+
+    /// What went through so far, counting items that are on their way in or out. Exact at rest.
+    pub(crate) fn flow(&self) -> Flow {
+        let (voided, passed) = self.dead.read();
         let head = self.look_at_head();
         let tail = self.look_at_tail().ticket();
-        let given_out = tail.saturating_sub(head).min(self.slot_count());
-        let dead = (head..head + given_out)
-            .filter(|&ticket| self.slot(ticket).look().is_dead_for(ticket))
-            .count() as u64;
-        (given_out - dead).min(self.capacity) as usize
+        Flow { sent: tail.saturating_sub(voided), received: head.saturating_sub(passed), voided }
     }
 
     /// Whether nothing can be taken now.

@@ -86,6 +86,7 @@ impl<T> BandRing<T> {
                 if self.move_tail(tail, 1) {
                     // Relaxed is too weak: who counts the dead must know of them (E2).
                     self.skipped_to.fetch_max(ticket + 1, Ordering::SeqCst);
+                    self.dead.one_died();
                     skips += 1;
                     if skips == slots.count() && !Fault::SkipForEver.planted() {
                         return Err(PushError::Full(()));
@@ -150,9 +151,7 @@ impl<T> BandRing<T> {
         if !dead {
             return None;
         }
-        if self.move_head(head, head + 1) {
-            on_room(1);
-        }
+        self.pass_one_dead(head, on_room);
         Some(self.look_at_head())
     }
 

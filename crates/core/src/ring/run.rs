@@ -93,6 +93,9 @@ impl<T> BandRing<T> {
             // for them, which only their claimer changes.
             put(unsafe { slots.at(ticket).take(ticket, slots.count()) });
         }
+        if run.first != run.head {
+            self.dead.were_passed(run.first - run.head);
+        }
         on_room(run.end - run.head);
         true
     }
