@@ -32,9 +32,17 @@ const EXECUTORS: [(&str, Executor); 5] = [
     }),
     ("futures, two threads", |tasks| {
         let pool = ThreadPool::builder().pool_size(2).create().expect("a pool");
-        let spawn = |task| pool.spawn_with_handle(task).expect("a pool");
-        let handles: Vec<_> = tasks.into_iter().map(spawn).collect();
-        futures_executor::block_on(join_all(handles));
+        let (done, ended) = std::sync::mpsc::channel();
+        let count = tasks.len();
+        for task in tasks {
+            let done = done.clone();
+            pool.spawn_ok(async move {
+                task.await;
+                done.send(()).expect("somebody waits for the end");
+            });
+        }
+        drop(done);
+        assert_eq!(ended.iter().count(), count, "no task panics");
     }),
     ("futures, one thread", |tasks| {
         let mut pool = LocalPool::new();

@@ -239,6 +239,37 @@ fn a_receiver_of_no_band_ends_by_closing() {
 
 // ---- nobody is woken where nobody parks --------------------------------------------------------------
 
+/// Whether some receiver is announced, so that a sender would have to wake it.
+fn is_announced(tx: &Sender<u32>) -> bool {
+    !format!("{tx:?}").contains("waited for: {}")
+}
+
+/// Who polls or spins never stands in the list that a send looks at, so no send wakes it; who parks
+/// does, which shows that it would be seen.
+#[test]
+fn a_receiver_that_polls_or_spins_is_never_there_to_be_woken() {
+    with_each_strategy(|strategy| {
+        let (tx, rx) = channel(strategy);
+        let waiting = begun(move || rx.recv());
+        match strategy {
+            WaitStrategy::Poll(_) | WaitStrategy::Spin => {
+                assert!((0..2_000).all(|_| !is_announced(&tx)));
+            }
+            WaitStrategy::Park => {
+                while !is_announced(&tx) {
+                    thread::yield_now();
+                }
+            }
+            _ => {}
+        }
+        tx.send(1, 1).unwrap();
+        assert_eq!(join(waiting), Ok(1));
+        assert!(!is_announced(&tx));
+    });
+}
+
+// ---- thread-locals -------------------------------------------------------------------------------------
+
 thread_local! {
     static AT_EXIT: Cell<Option<Waiting>> = const { Cell::new(None) };
 }
