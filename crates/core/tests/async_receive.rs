@@ -14,8 +14,10 @@ use tasks::Task;
 /// A receive under way; `None` where it ended without an item.
 type Receive<'a> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<Counted>> + 'a>;
 
+type Begin = fn(&Receiver<Counted>) -> Receive<'_>;
+
 /// Ways to begin one.
-const METHODS: &[(&str, fn(&Receiver<Counted>) -> Receive<'_>)] = &[
+const METHODS: &[(&str, Begin)] = &[
     ("recv_async", |rx| {
         let mut receive = rx.recv_async();
         Box::new(move |context| Pin::new(&mut receive).poll(context).map(Result::ok))
@@ -40,9 +42,7 @@ fn id(taken: Poll<Option<Counted>>) -> Poll<Option<usize>> {
 
 /// Runs for each method with a channel of two bands; all items must be dropped once afterwards.
 fn for_each_method(
-    check: impl Fn(fn(&Receiver<Counted>) -> Receive<'_>, &Sender<Counted>, &Receiver<Counted>, &Tally)
-    + Send
-    + 'static,
+    check: impl Fn(Begin, &Sender<Counted>, &Receiver<Counted>, &Tally) + Send + 'static,
 ) {
     within(10, move || {
         for (name, begin) in METHODS {

@@ -250,8 +250,10 @@ fn kind_18_wakers_of_both_sides_feed_each_other() {
     });
 }
 
+type Deed = fn(&Sender<usize>, &Receiver<usize>);
+
 /// What a waker may do to the channel, in any of its events.
-const DEEDS: [fn(&Sender<usize>, &Receiver<usize>); 6] = [
+const DEEDS: [Deed; 6] = [
     |tx, _| _ = tx.try_send(0, 7),
     |_, rx| _ = rx.try_recv(),
     |tx, _| _ = tx.close(),
@@ -392,4 +394,40 @@ fn a_waker_may_outlive_everything_but_its_channel() {
     assert_eq!((task.alive(), task.wakes()), (1, 1), "closed by the last receiver");
     drop(tx);
     assert_eq!(task.alive(), 0);
+}
+
+/// In the middle of a release one more begins to wait, whom the release does not concern, and an item
+/// comes whose search takes the oldest: one that is about to be released. It returns `Released`, and
+/// its wake must reach the late one, who would sleep beside the item.
+#[test]
+fn one_that_is_told_during_a_release_passes_its_wake_on() {
+    within(10, || {
+        let (tx, rx) = leaked_channel();
+        let warm_up = Task::new();
+        // Every sixteenth search takes the oldest; these are fifteen.
+        for _ in 0..15 {
+            let mut receive = rx.recv_async();
+            assert!(warm_up.poll(&mut receive).is_pending());
+            tx.try_send(0, 0).unwrap();
+            assert!(warm_up.poll(&mut receive).is_ready());
+        }
+        let late = Arc::new((Task::new(), Mutex::new(rx.recv_async())));
+        let begins = Arc::clone(&late);
+        let first = Task::with(move |event| {
+            if event == Event::Wake {
+                assert!(begins.0.poll(&mut *begins.1.lock().unwrap()).is_pending());
+                tx.try_send(0, 1).unwrap();
+            }
+        });
+        let told = Task::new();
+        let (mut one, mut two) = (rx.recv_async(), rx.recv_async());
+        assert!(first.poll(&mut one).is_pending());
+        assert!(told.poll(&mut two).is_pending());
+        rx.release();
+        assert_eq!((first.wakes(), told.wakes() > 0, late.0.wakes()), (1, true, 0));
+        assert_eq!(told.poll(&mut two), Poll::Ready(Err(RecvError::Released)));
+        assert_eq!(late.0.wakes(), 1);
+        assert_eq!(late.0.poll(&mut *late.1.lock().unwrap()), Poll::Ready(Ok(1)));
+        assert_eq!(first.poll(&mut one), Poll::Ready(Err(RecvError::Released)));
+    });
 }
