@@ -10,7 +10,8 @@ use crate::sender::Sender;
 
 /// A [`Sender`] bound to one band, for code that should not choose. Made by [`Sender::band`].
 ///
-/// It counts as a sender: while it lives the channel stays open.
+/// It counts as a sender: while it lives the channel stays open. None of its methods panics: that the
+/// band is there was asked when it was made.
 ///
 /// ```
 /// let (tx, rx) = overtake_core::bounded(&[4, 4]);
@@ -89,6 +90,10 @@ impl<T> BandSender<T> {
     }
 
     /// As [`Sender::send_async`], and as cancel-safe.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sender::send_async`].
     pub fn send_async(&self, item: T) -> SendFuture<'_, T> {
         self.sender.send_async(self.band, item)
     }

@@ -5,8 +5,27 @@ use std::time::Duration;
 use crate::deadline::Deadline;
 use crate::sync::{sleep, spin_hint, yield_now};
 
-/// What a blocking call does while it has to wait. Set for a whole channel, or for one side, by
-/// [`Builder::wait`](crate::Builder::wait); futures are not affected.
+/// What a blocking call does while it has to wait. Set for all bands of a channel, and both sides or
+/// one, by [`Builder::wait`](crate::Builder::wait); futures are not affected and are always woken.
+///
+/// It changes when a call returns, not what it returns: items, closing, releases and deadlines mean
+/// the same. Only threads that are parked have a place in the order of waiting: those who spin or poll
+/// take an item or room when they happen to look.
+///
+/// `DESIGN.md` of this crate has the measurements behind the default, [`Adaptive`](Self::Adaptive).
+///
+/// ```
+/// use overtake_core::{Builder, WaitStrategy};
+/// use std::time::Duration;
+///
+/// // Senders on real-time threads never wake anybody; an item may wait a tenth of a millisecond.
+/// let strategy = WaitStrategy::Poll(Duration::from_micros(100));
+/// let (tx, rx) = Builder::new().bands(&[8, 64]).wait(strategy).build()?;
+/// let worker = std::thread::spawn(move || rx.recv());
+/// tx.try_send(0, "now").unwrap();
+/// assert_eq!(worker.join().unwrap(), Ok("now"));
+/// # Ok::<(), overtake_core::BuildError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitStrategy {
@@ -14,28 +33,31 @@ pub enum WaitStrategy {
     /// harms.
     ///
     /// A receiver does so once where waits have been short of late, or there are as many senders as
-    /// processors. A sender does so once while the
-    /// receivers that are at work leave a processor free; otherwise it would take one from them, and
-    /// urgent items would wait for it.
+    /// processors. A sender does so once while the receivers that are at work leave a processor free;
+    /// otherwise it would take one from them, and urgent items would wait for it.
     #[default]
     Adaptive,
     /// Sleeps at once, until it is woken: the shortest tail where threads outnumber processors.
     Park,
-    /// Looks `spins` times with a pause of the processor in between, then `yields` times with its
-    /// time given to others, and then sleeps.
+    /// Looks `spins` times after a pause of the processor each, then `yields` times after giving the
+    /// rest of its time slice to others each, and then sleeps as [`Park`](Self::Park) does. Both may be
+    /// 0.
     ///
     /// Yielding lets the other side build up a batch: more throughput, and a longer tail.
     SpinThenPark {
-        /// Looks with a pause in between.
+        /// How many looks after `std::hint::spin_loop`.
         spins: u32,
-        /// Looks with the rest of the time slice given to others in between.
+        /// How many looks after `std::thread::yield_now`.
         yields: u32,
     },
     /// Looks again and again and never sleeps. Takes a whole processor for each one who waits, and
-    /// spares those on the other side every wake.
+    /// spares those on the other side every wake. Not for more waiting threads than processors: the one
+    /// waited for may be kept from running.
     Spin,
-    /// Sleeps for so long between two looks. Nobody is ever woken, so the other side makes no system
-    /// call even while one waits; an item, or room, may be found that much later.
+    /// Sleeps for so long between two looks, and not beyond a deadline. No thread is ever woken, so the
+    /// other side makes no system call even while one waits; an item, room, a close or a release may be
+    /// noticed that much later. The operating system may add to the time; of zero it makes looks as
+    /// fast as it can.
     Poll(Duration),
 }
 

@@ -10,14 +10,18 @@ use crate::sync::Arc;
 
 /// A way back to a [`Sender`] that does not keep the channel open. Made by [`Sender::downgrade`].
 ///
-/// The memory of the channel is kept until the last handle of any kind is gone.
+/// For who sends now and then, but must not be the reason why receivers wait for more. The memory of
+/// the channel is kept until the last handle of any kind is gone.
+#[must_use = "a weak handle keeps nothing open"]
 pub struct WeakSender<T> {
     shared: Arc<Shared<T>>,
 }
 
 /// A way back to a [`Receiver`] that does not count as one. Made by [`Receiver::downgrade`].
 ///
-/// The memory of the channel is kept until the last handle of any kind is gone.
+/// When the last receiver goes, the channel closes and what is inside is dropped, whatever weak
+/// handles there are. The memory of the channel is kept until the last handle of any kind is gone.
+#[must_use = "a weak handle keeps nothing open"]
 pub struct WeakReceiver<T> {
     shared: Arc<Shared<T>>,
     set: BandSet,
@@ -34,14 +38,15 @@ impl<T> Sender<T> {
     /// assert!(weak.upgrade().is_none());
     /// assert_eq!(rx.iter().collect::<Vec<_>>(), [7]);
     /// ```
-    #[must_use]
     pub fn downgrade(&self) -> WeakSender<T> {
         WeakSender { shared: self.share() }
     }
 }
 
 impl<T> WeakSender<T> {
-    /// A sender, if the channel still has one. The last one that went has closed it for good.
+    /// A sender, if the channel still has one; `None` for good once the last one went, which has
+    /// closed the channel. A channel that was closed by [`close`](Sender::close) alone still gives
+    /// senders, which send nothing.
     #[must_use]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         self.shared.add_sender_if_any().then(|| Sender::counted(Arc::clone(&self.shared)))
@@ -50,14 +55,23 @@ impl<T> WeakSender<T> {
 
 impl<T> Receiver<T> {
     /// A handle that does not count as a receiver.
-    #[must_use]
+    ///
+    /// ```
+    /// let (tx, rx) = overtake_core::bounded(&[1]);
+    /// let weak = rx.downgrade();
+    /// tx.send(0, 7).unwrap();
+    /// assert_eq!(weak.upgrade().expect("a receiver is there").recv(), Ok(7));
+    /// drop(rx);
+    /// assert!(weak.upgrade().is_none() && tx.is_closed());
+    /// ```
     pub fn downgrade(&self) -> WeakReceiver<T> {
         WeakReceiver { shared: self.share(), set: self.bands() }
     }
 }
 
 impl<T> WeakReceiver<T> {
-    /// A receiver for the bands of the one it was made from, if the channel still has any receiver.
+    /// A receiver for the bands of the one it was made from, if the channel still has any receiver,
+    /// of whatever bands; `None` for good once the last one went.
     #[must_use]
     pub fn upgrade(&self) -> Option<Receiver<T>> {
         let is_counted = self.shared.add_receiver_if_any();

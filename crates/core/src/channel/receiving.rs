@@ -146,12 +146,14 @@ impl<T> Shared<T> {
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Step<Result<R, RecvError>> {
         let waiting = self.receivers_waiting();
+        // In this round, so with this waker; its clone need not look like it.
+        let mut announced = false;
         loop {
             let mut told = None;
             if let (Some(seat), Some(started_at)) = (wait.seat.take(), wait.started_at) {
                 if waiting.told(&seat).is_none()
                     && (sleeps_without_a_look() || self.nothing_for_a_waiter(set, started_at))
-                    && caller.is_reached_by(waiting, &seat)
+                    && (announced || caller.is_reached_by(waiting, &seat))
                 {
                     wait.seat = Some(seat);
                     return Step::Sleep;
@@ -177,6 +179,7 @@ impl<T> Shared<T> {
             }
             let own_bands = set & BandSet::below(self.rings.len());
             wait.seat = Some(waiting.announce(own_bands, caller.sleeper(), None));
+            announced = true;
             if Fault::LateEpoch.planted() && started_at.is_none() {
                 wait.started_at = Some(self.epoch());
             }

@@ -1,4 +1,12 @@
 //! Waiting as a task: futures for any executor, a stream and a sink.
+//!
+//! What all of them have in common:
+//! - a poll that is pending keeps a clone of the waker of that poll and of no earlier one, and drops
+//!   it when the wait ends in whatever way;
+//! - a wait begins with a poll that finds nothing, not when the future is made;
+//! - a wait allocates nothing, once as many have waited at once as ever will;
+//! - wakers are user code: they may use the channel, drop what they wake, or panic, and nobody else
+//!   notices.
 
 mod many;
 mod recv;

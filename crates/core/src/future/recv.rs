@@ -10,12 +10,16 @@ use crate::error::RecvError;
 use crate::receiver::Receiver;
 
 /// Takes the most urgent item. Made by [`Receiver::recv_async`].
+///
+/// Polled again after it was ready, it waits for the next item.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvFuture<'a, T> {
     inner: RecvWithBandFuture<'a, T>,
 }
 
 /// [`RecvFuture`], with the item's band. Made by [`Receiver::recv_async_with_band`].
+///
+/// Polled again after it was ready, it waits for the next item.
 #[must_use = "a future does nothing unless it is polled"]
 pub struct RecvWithBandFuture<'a, T> {
     receiver: &'a Receiver<T>,
@@ -29,7 +33,7 @@ impl<T> Receiver<T> {
     /// Any executor will do. Threads and tasks may wait on one channel side by side.
     ///
     /// ```
-    /// # fn block_on<F: Future>(future: F) -> F::Output { pollster::block_on(future) }
+    /// # use pollster::block_on;
     /// let (tx, rx) = overtake_core::bounded(&[4, 4]);
     /// tx.try_send(1, "bulk").unwrap();
     /// tx.try_send(0, "urgent").unwrap();
@@ -40,12 +44,28 @@ impl<T> Receiver<T> {
     /// # Cancel safety
     ///
     /// Dropped before it is ready, the future has taken nothing; a wake that was meant for it goes to
-    /// the next receiver.
+    /// the next receiver, thread or task. So it may lose races:
+    ///
+    /// ```
+    /// # use pollster::block_on;
+    /// use futures_util::future::{Either, ready, select};
+    ///
+    /// let (tx, rx) = overtake_core::bounded(&[1]);
+    /// let race = select(rx.recv_async(), ready("too late"));
+    /// assert!(matches!(block_on(race), Either::Right(("too late", _))));
+    /// tx.try_send(0, 'x').unwrap();
+    /// assert_eq!(rx.try_recv(), Ok('x'));
+    /// ```
+    ///
+    /// A future that was woken and is neither polled nor dropped, or that is leaked by
+    /// [`mem::forget`](std::mem::forget), keeps the one wake it has: another receiver may wait beside
+    /// one item until the next item comes.
     ///
     /// # Errors
     ///
-    /// As [`recv`](Self::recv). The wait begins with the first poll: a
-    /// [`release`](Self::release) before it does not count.
+    /// [`Closed`](RecvError::Closed) if no item can come any more; [`Released`](RecvError::Released)
+    /// if [`release`](Self::release) was called after a poll that was pending. A release before the
+    /// first poll does not count.
     pub fn recv_async(&self) -> RecvFuture<'_, T> {
         RecvFuture { inner: self.recv_async_with_band() }
     }

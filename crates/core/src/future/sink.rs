@@ -12,12 +12,24 @@ use crate::error::SendError;
 
 /// A sender of one band as a [`Sink`]. Made by [`BandSender::into_sink`].
 ///
-/// It holds at most one item that has not found room yet. Closing the sink sends it and lets go of
-/// the sender.
+/// An item goes into the band at once if there is room. One that finds none is held until there is,
+/// so that a band of `n` places and `m` sinks take `n + m` items; until then the sink is not ready.
+/// Flushed means that the item is in the channel, not that it was received. Closing the sink flushes
+/// it and lets go of the sender, which closes the channel if it was the last; a closed sink gives
+/// each further item back.
 ///
 /// # Cancel safety
 ///
-/// Dropping the sink drops the item that it holds; [`into_item`](Self::into_item) gives it back.
+/// What polls the sink (a `send`, `feed`, `flush` or `close` of futures-util's `SinkExt`) may be
+/// dropped: an item that the sink has accepted stays in it, and the next poll goes on. Dropping the
+/// sink drops that item and passes a wake on to the next sender; [`into_item`](Self::into_item) gives
+/// the item back instead.
+///
+/// # Errors
+///
+/// [`SendError`] with an item when the channel is closed: from `start_send` with the item that was
+/// given to it, from the others with the one that was held. While nothing is held the others are
+/// `Ok`, also when the channel is closed.
 #[must_use = "a sink does nothing unless it is polled"]
 pub struct SendSink<T> {
     /// `None` once the sink is closed.
@@ -28,13 +40,29 @@ pub struct SendSink<T> {
 
 impl<T> BandSender<T> {
     /// A sink into this band. Clone the sender first to keep one.
+    ///
+    /// ```
+    /// # use pollster::block_on;
+    /// use futures_util::{SinkExt, StreamExt, future::join, stream};
+    ///
+    /// let (tx, rx) = overtake_core::bounded(&[1, 2]);
+    /// let mut bulk = tx.band(1).into_sink();
+    /// let sending = async {
+    ///     bulk.send_all(&mut stream::iter(0..5).map(Ok)).await?;
+    ///     bulk.close().await
+    /// };
+    /// drop(tx);
+    /// let (sent, received) = block_on(join(sending, rx.into_stream().collect::<Vec<_>>()));
+    /// assert_eq!((sent, received), (Ok(()), vec![0, 1, 2, 3, 4]));
+    /// # Ok::<(), overtake_core::SendError<u8>>(())
+    /// ```
     pub fn into_sink(self) -> SendSink<T> {
         SendSink { sender: Some(self), item: None, wait: SendWait::default() }
     }
 }
 
 impl<T> SendSink<T> {
-    /// Ends the sink, and gives back the item that found no room yet.
+    /// Ends the sink, and gives back the item that found no room yet, if there is one.
     #[must_use]
     pub fn into_item(mut self) -> Option<T> {
         self.item.take()

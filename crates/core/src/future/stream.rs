@@ -12,12 +12,17 @@ use crate::receiver::Receiver;
 
 /// A receiver as a [`Stream`]. Made by [`Receiver::into_stream`].
 ///
-/// Ends when the channel is closed and empty. A [`release`](Receiver::release) while it waits ends
-/// it as well, but then it may be polled again.
+/// Ends, with `None`, when the channel is closed and empty. A [`release`](Receiver::release) while
+/// it waits ends it as well, but then it may be polled again: `is_terminated` of [`FusedStream`]
+/// tells the two apart. It counts as a receiver for as long as it lives, also after its end.
+///
+/// Its size hint has an upper bound once the channel is closed: the items that are inside.
 ///
 /// # Cancel safety
 ///
-/// No item is kept inside between two polls, and dropping the stream passes a wake on.
+/// No item is kept inside between two polls: a `next` that is dropped has taken nothing. The stream
+/// goes on waiting between two of them, though, and a wake that comes meanwhile is for its next poll.
+/// Dropping the stream passes it on to the next receiver.
 #[must_use = "a stream does nothing unless it is polled"]
 pub struct RecvStream<T> {
     receiver: Receiver<T>,
@@ -27,13 +32,26 @@ pub struct RecvStream<T> {
 
 impl<T> Receiver<T> {
     /// A stream of what this receiver takes. Clone the receiver first to keep one.
+    ///
+    /// ```
+    /// # use pollster::block_on;
+    /// use futures_util::StreamExt;
+    ///
+    /// let (tx, rx) = overtake_core::bounded(&[4, 4]);
+    /// tx.try_send(1, "bulk").unwrap();
+    /// tx.try_send(0, "urgent").unwrap();
+    /// drop(tx);
+    /// let all: Vec<_> = block_on(rx.into_stream().collect());
+    /// assert_eq!(all, ["urgent", "bulk"]);
+    /// ```
     pub fn into_stream(self) -> RecvStream<T> {
         RecvStream { receiver: self, wait: ReceiveWait::default(), is_closed: false }
     }
 }
 
 impl<T> RecvStream<T> {
-    /// The receiver inside.
+    /// The receiver inside, to look at the channel, or to close or release it.
+    #[must_use]
     pub fn receiver(&self) -> &Receiver<T> {
         &self.receiver
     }

@@ -22,6 +22,16 @@ pub(crate) enum Sleeper {
     Task(Waker),
 }
 
+impl Sleeper {
+    /// Drops it. A waker that panics in its `Drop` harms nobody: not the notifier that happens to
+    /// be the last with it, nor the wake that the leaving one still has to pass on.
+    pub(super) fn discard(self) {
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(self)));
+        // The payload may panic in its own `Drop`: rather leaked than that.
+        dropped.unwrap_or_else(std::mem::forget);
+    }
+}
+
 #[repr(align(64))]
 pub(super) struct Cell {
     state: Word,

@@ -363,7 +363,9 @@ unsafe fn free(segment: &Segment, index: usize) {
     // SAFETY: as the caller says.
     let sleeper = unsafe { segment.cell(index).take_sleeper() };
     segment.free_cell(index);
-    drop(sleeper);
+    if let Some(sleeper) = sleeper {
+        sleeper.discard();
+    }
 }
 
 impl fmt::Debug for WaitSet {
