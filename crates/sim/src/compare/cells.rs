@@ -121,7 +121,7 @@ impl Cell {
                 let used = Idle { receivers: 4, bands: BANDS }.run::<C>(length);
                 C::MANY_RECEIVERS.then(|| vec![1e3 * used.as_secs_f64() / length.as_secs_f64()])
             }
-            Work::Checked => measure_order::<C>(40_000 * scale as usize),
+            Work::Checked => measure_order::<C>(100_000 * scale as usize),
         }
     }
 
@@ -162,8 +162,9 @@ fn microseconds(latencies: &Latencies, thousandths: &[usize]) -> Vec<f64> {
 
 /// How often an item was passed by a less urgent one, proved by the history of the calls.
 fn measure_order<C: Contender>(operations: usize) -> Option<Vec<f64>> {
+    // Many bands: the longer a sweep is, the more can come meanwhile.
     let options = RecordOptions {
-        bands: BANDS,
+        bands: 16,
         capacity: 64,
         senders: 2,
         receivers: 2,

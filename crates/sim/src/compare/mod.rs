@@ -185,4 +185,22 @@ mod tests {
             assert_eq!(names, ["overtake", "mutex_map"], "{turn}");
         }
     }
+
+    #[test]
+    fn every_cell_has_a_line_for_each_metric() {
+        let selection =
+            Selection { against: vec!["mutex_bands".to_owned()], ..Selection::default() };
+        let effort = Effort { rounds: 1, ..Effort::QUICK };
+        let comparison = compare(effort, &selection, |_, _| {});
+        for cell in CELLS {
+            let lines = || comparison.cells.iter().filter(|line| line.workload == cell.workload);
+            // A machine that is busy enough lets no urgent item through in time.
+            let expected = if matches!(cell.work, cells::Work::Flood) { 0 } else { 1 };
+            for metric in cell.metrics {
+                let line = |line: &&CellReport| line.metric == metric.name;
+                assert!(lines().filter(line).count() >= expected, "{}", cell.workload);
+            }
+            assert!(lines().all(|line| line.ours.is_finite() && line.ratio >= 0.0));
+        }
+    }
 }
