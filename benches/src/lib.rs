@@ -20,7 +20,7 @@ pub fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(50))
-        .measurement_time(Duration::from_millis(400))
+        .measurement_time(Duration::from_secs(1))
         .without_plots()
 }
 

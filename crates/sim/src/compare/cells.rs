@@ -113,15 +113,15 @@ impl Cell {
             }
             Work::Flow(flow) => flow
                 .suits::<C>()
-                .then(|| vec![flow.run::<C>(Duration::from_millis(24) * scale) / 1e6]),
+                .then(|| vec![flow.run::<C>(Duration::from_millis(20) * scale) / 1e6]),
             Work::Flood => measure_flood::<C>(Duration::from_millis(200) * scale),
             Work::Wake => measure_wake::<C>(120 * scale as usize),
             Work::Idle => {
-                let length = Duration::from_millis(50) * scale;
+                let length = Duration::from_millis(40) * scale;
                 let used = Idle { receivers: 4, bands: BANDS }.run::<C>(length);
                 C::MANY_RECEIVERS.then(|| vec![1e3 * used.as_secs_f64() / length.as_secs_f64()])
             }
-            Work::Checked => measure_order::<C>(100_000 * scale as usize),
+            Work::Checked => measure_order::<C>(40_000 * scale as usize),
         }
     }
 
