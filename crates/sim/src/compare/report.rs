@@ -164,5 +164,7 @@ mod tests {
         let line = &report(Better::Lower, 1.0, &[[0.0, 0.5, 8.0, 0.0]])[0];
         assert_eq!((line.best_peer, line.ratio, line.ours), ("slow", 1.0, 0.0));
         assert_eq!(report(Better::Lower, 1.0, &[[0.0, 9.0, 8.0, 0.0]])[0].ratio, 8.0);
+        // A peer that was not let run for a whole round: the ratio stays a number.
+        assert_eq!(report(Better::Higher, 0.5, &[[4.0, 0.0, 0.0, 0.0]])[0].ratio, 8.0);
     }
 }
