@@ -264,16 +264,31 @@ pub(crate) struct ReplayArgs {
 /// Compare our channel with other queue designs, in one run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-All designs do the same work in rounds that take turns. A ratio above 1 is in our favour.
+All designs do the same work in rounds that take turns. A ratio above 1 is in our favour. The best
+peer is the best design with priorities; those without are shown for scale, marked by a star.
 
 Examples:
   overtake compare --quick
+  overtake compare --quick --only flood wake --all
+  overtake compare --only '1 to 1' --against mutex_bands kanal_fifo --rounds 30
   overtake compare --json > comparison.json
   overtake compare --list")]
 pub(crate) struct CompareArgs {
     /// Take under a minute, for a first look
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Only the workloads whose name contains one of these
+    #[arg(long, value_name = "CELL", num_args = 1..)]
+    pub(crate) only: Vec<String>,
+    /// Only these designs beside ours
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub(crate) against: Vec<String>,
+    /// How many rounds count [default: 11, with --quick 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rounds: Option<u32>,
+    /// Show the figures of every design, not only the best
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
     /// Print the comparison as one JSON object
     #[arg(long)]
     pub(crate) json: bool,

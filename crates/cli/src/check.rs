@@ -22,7 +22,11 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         write(path, &history)?;
     }
     let verdict = check(&history);
-    let text = if args.json { as_json(&name, args, &verdict) } else { in_words(&name, &verdict) };
+    let text = if args.json {
+        as_json(&name, args, &history, &verdict)
+    } else {
+        in_words(&name, &verdict)
+    };
     say::stdout(text.as_bytes())?;
     Ok(if verdict.is_linearizable() { Exit::Fine } else { Exit::WithLosses })
 }
@@ -76,12 +80,16 @@ impl Visitor for Search<'_> {
         if self.options.restricted && !C::RESTRICTS {
             say::note(&format!("{} cannot limit receivers to some bands; none is", C::NAME));
         }
+        if !C::PRIORITY {
+            say::note(&format!("{} has no priorities; it is checked with one band", C::NAME));
+            self.options.bands = 1;
+        }
         self.history = Some(record::<C>(&self.options));
     }
 }
 
-fn as_json(name: &str, args: &CheckArgs, verdict: &Verdict) -> String {
-    let bands = args.history.is_none().then_some(args.bands);
+fn as_json(name: &str, args: &CheckArgs, history: &History, verdict: &Verdict) -> String {
+    let bands = args.history.is_none().then_some(history.capacities.len());
     let object = json!({
         "checked": name,
         "linearizable": verdict.is_linearizable(),

@@ -6,13 +6,16 @@
 
 mod cells;
 mod machine;
+mod report;
+mod statistics;
 
 use serde::Serialize;
 
 use crate::contenders::{Contender, Overtake, Visitor, for_each};
 
-pub use cells::{CELLS, Cell};
+pub use cells::{CELLS, Cell, Metric};
 pub use machine::Machine;
+pub use report::CellReport;
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,43 +30,41 @@ pub enum Better {
 /// How much to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// How many rounds; the first is thrown away as warm-up.
+    /// How many rounds count, at least one; one more comes before, as warm-up.
     pub rounds: usize,
     /// How much each round does, 1 being a quick look.
     pub scale: u32,
+    /// Whether the designs without priority do everything, or only what is quickly done.
+    pub references: bool,
 }
 
 impl Effort {
     /// Under a minute on two cores.
-    pub const QUICK: Self = Self { rounds: 6, scale: 1 };
+    pub const QUICK: Self = Self { rounds: 4, scale: 1, references: false };
     /// Some minutes.
-    pub const FULL: Self = Self { rounds: 16, scale: 4 };
+    pub const FULL: Self = Self { rounds: 11, scale: 3, references: true };
 }
 
-/// One line of the comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellReport {
-    /// What was done.
-    pub workload: &'static str,
-    /// What was measured.
-    pub metric: &'static str,
-    /// In what.
-    pub unit: &'static str,
-    /// Which way is better.
-    pub better: Better,
-    /// Our median.
-    pub ours: f64,
-    /// The peer with the best median.
-    pub best_peer: &'static str,
-    /// Its median.
-    pub best_value: f64,
-    /// The median over the rounds of how many times better we were than that peer; above 1 is in
-    /// our favour.
-    pub ratio: f64,
-    /// The smallest and the largest of these.
-    pub spread: [f64; 2],
-    /// The median of each contender.
-    pub all: Vec<(&'static str, f64)>,
+/// What to compare: everything where nothing is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Only cells whose workload contains one of these.
+    pub only: Vec<String>,
+    /// Only these contenders, and ours.
+    pub against: Vec<String>,
+}
+
+impl Selection {
+    /// The cells that were asked for.
+    #[must_use]
+    pub fn cells(&self) -> Vec<&'static Cell> {
+        let named = |cell: &Cell| self.only.iter().any(|part| cell.workload.contains(part));
+        CELLS.iter().filter(|cell| self.only.is_empty() || named(cell)).collect()
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        self.against.is_empty() || name == Overtake::NAME || self.against.iter().any(|n| n == name)
+    }
 }
 
 /// A whole comparison.
@@ -71,89 +72,90 @@ pub struct CellReport {
 pub struct Comparison {
     /// Where it ran.
     pub machine: Machine,
+    /// How many rounds each figure is the median of.
+    pub rounds: usize,
     /// The lines.
     pub cells: Vec<CellReport>,
 }
 
 /// Compares. `progress` is told of each step: how many are done, and how many there are.
-pub fn compare(effort: Effort, mut progress: impl FnMut(usize, usize)) -> Comparison {
+pub fn compare(
+    effort: Effort,
+    selection: &Selection,
+    mut progress: impl FnMut(usize, usize),
+) -> Comparison {
     let machine = Machine::here();
-    let steps = CELLS.len() * effort.rounds;
-    let mut cells = Vec::new();
-    for (index, cell) in CELLS.iter().enumerate() {
+    let cells = selection.cells();
+    // The first round of each warms caches, allocators and clocks up.
+    let turns = 1 + effort.rounds;
+    let steps = cells.len() * turns;
+    let mut lines = Vec::new();
+    for (index, cell) in cells.into_iter().enumerate() {
         let mut rounds = Vec::new();
-        for round in 0..effort.rounds {
-            progress(index * effort.rounds + round, steps);
-            let mut one = Round { cell, scale: effort.scale, values: Vec::new() };
-            for_each(&mut one);
-            // The first round warms caches, allocators and clocks up.
-            if round > 0 {
-                rounds.push(one.values);
-            }
+        for turn in 0..turns {
+            progress(index * turns + turn, steps);
+            let round = one_round(cell, effort, selection, turn);
+            rounds.extend((turn > 0).then_some(round));
         }
-        cells.extend(cell.metrics.iter().enumerate().map(|(m, _)| report(cell, m, &rounds)));
+        lines.extend(report::lines(cell, &rounds));
     }
     progress(steps, steps);
-    Comparison { machine, cells }
+    Comparison { machine, rounds: effort.rounds, cells: lines }
 }
 
-/// The figures of one round: contender by contender, metric by metric.
-type Values = Vec<(&'static str, Vec<f64>)>;
-
-struct Round<'a> {
-    cell: &'a Cell,
-    scale: u32,
-    values: Values,
+/// What one contender did in one round.
+#[derive(Clone, Debug)]
+struct Entry {
+    name: &'static str,
+    priority: bool,
+    /// One for each metric.
+    figures: Vec<f64>,
 }
 
-impl Visitor for Round<'_> {
+/// Of all contenders that could do it.
+type Round = Vec<Entry>;
+
+/// Each round has an order of its own, so that none always comes first, or after the same one. The
+/// entries are in the order of the list all the same.
+fn one_round(cell: &Cell, effort: Effort, selection: &Selection, turn: usize) -> Round {
+    let mut counted = Counted(0);
+    for_each(&mut counted);
+    let mut round = vec![None; counted.0];
+    for which in statistics::shuffled(counted.0, turn as u64) {
+        let mut one = One { cell, effort, selection, which, nth: 0, entry: None };
+        for_each(&mut one);
+        round[which] = one.entry;
+    }
+    round.into_iter().flatten().collect()
+}
+
+struct Counted(usize);
+
+impl Visitor for Counted {
     fn visit<C: Contender>(&mut self) {
-        self.values.push((C::NAME, self.cell.measure::<C>(self.scale)));
+        self.0 += 1;
     }
 }
 
-fn report(cell: &Cell, metric: usize, rounds: &[Values]) -> CellReport {
-    let (name, unit, better) = cell.metrics[metric];
-    let contenders = rounds.first().map_or(0, Vec::len);
-    let of = |contender: usize| rounds.iter().map(move |round| round[contender].1[metric]);
-    let all: Vec<_> = (0..contenders).map(|c| (rounds[0][c].0, median(of(c).collect()))).collect();
-    let is_better = |a: f64, b: f64| match better {
-        Better::Lower => a < b,
-        Better::Higher => a > b,
-    };
-    let ours = all.iter().position(|(name, _)| *name == Overtake::NAME).unwrap_or(0);
-    let best = (0..contenders)
-        .filter(|&contender| contender != ours)
-        .reduce(|best, next| if is_better(all[next].1, all[best].1) { next } else { best })
-        .unwrap_or(ours);
-    let mut ratios: Vec<_> = of(ours)
-        .zip(of(best))
-        .map(|(ours, peer)| match better {
-            Better::Lower => peer / ours,
-            Better::Higher => ours / peer,
-        })
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    CellReport {
-        workload: cell.workload,
-        metric: name,
-        unit,
-        better,
-        ours: all[ours].1,
-        best_peer: all[best].0,
-        best_value: all[best].1,
-        ratio: median(ratios.clone()),
-        spread: [ratios.first().copied().unwrap_or(1.0), ratios.last().copied().unwrap_or(1.0)],
-        all,
-    }
+/// Measures one contender of the list.
+struct One<'a> {
+    cell: &'a Cell,
+    effort: Effort,
+    selection: &'a Selection,
+    which: usize,
+    nth: usize,
+    entry: Option<Entry>,
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
+impl Visitor for One<'_> {
+    fn visit<C: Contender>(&mut self) {
+        let here = self.nth == self.which;
+        self.nth += 1;
+        let wanted = C::PRIORITY || self.effort.references || self.cell.is_for_scale();
+        if here && wanted && self.selection.holds(C::NAME) {
+            let entry = |figures| Entry { name: C::NAME, priority: C::PRIORITY, figures };
+            self.entry = self.cell.measure::<C>(self.effort).map(entry);
+        }
     }
 }
 
@@ -162,24 +164,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_above_one_is_in_our_favour_either_way() {
-        let cell = |better| Cell {
-            workload: "w",
-            metrics: match better {
-                Better::Lower => &[("m", "ns", Better::Lower)],
-                Better::Higher => &[("m", "M/s", Better::Higher)],
-            },
-            work: cells::Work::Pair { bands: 1 },
+    fn a_selection_names_cells_by_a_part_and_contenders_in_full() {
+        let select = |only: &[&str]| {
+            let only = only.iter().map(|&part| part.to_owned()).collect();
+            Selection { only, against: vec!["mutex_map".to_owned()] }
         };
-        let rounds: Vec<Values> = [(10.0, 20.0), (10.0, 40.0), (10.0, 30.0)]
-            .map(|(ours, peer)| {
-                vec![("overtake", vec![ours]), ("slow", vec![1_000.0]), ("peer", vec![peer])]
-            })
-            .into();
-        let lower = report(&cell(Better::Lower), 0, &rounds);
-        assert_eq!((lower.best_peer, lower.ratio, lower.spread), ("peer", 3.0, [2.0, 4.0]));
-        let higher = report(&cell(Better::Higher), 0, &rounds);
-        assert_eq!((higher.best_peer, higher.ratio), ("slow", 0.01));
-        assert_eq!(higher.all, [("overtake", 10.0), ("slow", 1_000.0), ("peer", 30.0)]);
+        assert_eq!(select(&[]).cells().len(), CELLS.len());
+        assert_eq!(select(&["flood", "2 to 2"]).cells().len(), 2);
+        assert!(select(&["no such"]).cells().is_empty());
+        let held = ["overtake", "mutex_map", "mutex"].map(|name| select(&[]).holds(name));
+        assert_eq!(held, [true, true, false]);
+    }
+
+    #[test]
+    fn every_contender_is_measured_once_a_round_wherever_it_begins() {
+        let selection = Selection { against: vec!["mutex_map".to_owned()], ..Selection::default() };
+        for turn in 0..5 {
+            let round = one_round(&CELLS[0], Effort::QUICK, &selection, turn);
+            let names: Vec<_> = round.iter().map(|entry| entry.name).collect();
+            assert_eq!(names, ["overtake", "mutex_map"], "{turn}");
+        }
+    }
+
+    #[test]
+    fn every_cell_has_a_line_for_each_metric() {
+        let selection =
+            Selection { against: vec!["mutex_bands".to_owned()], ..Selection::default() };
+        let effort = Effort { rounds: 1, ..Effort::QUICK };
+        let comparison = compare(effort, &selection, |_, _| {});
+        for cell in CELLS {
+            let lines = || comparison.cells.iter().filter(|line| line.workload == cell.workload);
+            // A machine that is busy enough lets no urgent item through in time.
+            let expected = if matches!(cell.work, cells::Work::Flood) { 0 } else { 1 };
+            for metric in cell.metrics {
+                let line = |line: &&CellReport| line.metric == metric.name;
+                assert!(lines().filter(line).count() >= expected, "{}", cell.workload);
+            }
+            assert!(lines().all(|line| line.ours.is_finite() && line.ratio >= 0.0));
+        }
     }
 }

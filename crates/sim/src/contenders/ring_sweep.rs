@@ -1,81 +1,60 @@
 //! A lock-free ring per band, swept once, with a semaphore: the design of folly's
 //! `PriorityLifoSemMPMCQueue`, on `crossbeam-queue`'s `ArrayQueue`.
+//!
+//! <https://docs.rs/crossbeam-queue/latest/crossbeam_queue/struct.ArrayQueue.html>
 
-use std::sync::{Mutex, PoisonError};
-
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, select};
 use crossbeam_queue::ArrayQueue;
+use crossbeam_utils::atomic::AtomicCell;
 
+use super::support::Semaphore;
 use super::{Contender, Item};
 
-/// Rings in order of urgency. Tokens count the items, and per band the room: a channel of `()` is
-/// the semaphore.
+/// Rings in order of urgency. Semaphores count the items, and per band the room.
 ///
 /// The sweep looks at each ring once, so it can pass an item that came while it looked elsewhere.
 #[derive(Debug)]
 pub struct RingSweep {
     rings: Vec<ArrayQueue<Item>>,
-    items: (Sender<()>, Receiver<()>),
-    room: Vec<(Sender<()>, Receiver<()>)>,
-    open: Mutex<Option<Sender<()>>>,
-    /// Disconnected once closed.
-    closed: Receiver<()>,
+    items: Semaphore,
+    room: Vec<Semaphore>,
+    closed: AtomicCell<bool>,
 }
 
 impl RingSweep {
-    fn is_closed(&self) -> bool {
-        self.closed.try_recv() == Err(TryRecvError::Disconnected)
-    }
-
     fn push(&self, band: usize, item: Item) {
         let pushed = self.rings[band].push(item);
         debug_assert_eq!(pushed, Ok(()), "room was taken for it");
-        // There is a place for every item that fits, and one to tell of closing.
-        let _ = self.items.0.try_send(());
+        self.items.release();
     }
 
-    /// Takes the item that a token stands for: there is one, though a single sweep may miss it. Only
-    /// the token of closing stands for none, and is there for the next one too.
-    fn redeem_token(&self) -> Option<(usize, Item)> {
+    /// Takes the item that a permit stands for: there is one, though a single sweep may miss it.
+    fn pop(&self) -> (usize, Item) {
         loop {
-            if let Some(taken) = self.sweep_once() {
-                return Some(taken);
-            }
-            if self.is_closed() {
-                let _ = self.items.0.try_send(());
-                return None;
+            let mut rings = self.rings.iter().enumerate();
+            if let Some((band, item)) = rings.find_map(|(band, ring)| Some((band, ring.pop()?))) {
+                self.room[band].release();
+                return (band, item);
             }
         }
-    }
-
-    fn sweep_once(&self) -> Option<(usize, Item)> {
-        let (band, item) = self
-            .rings
-            .iter()
-            .enumerate()
-            .find_map(|(band, ring)| ring.pop().map(|item| (band, item)))?;
-        let _ = self.room[band].1.try_recv();
-        Some((band, item))
     }
 }
 
 impl Contender for RingSweep {
     const NAME: &'static str = "ring_sweep";
     const DESIGN: &'static str = "ArrayQueue per band, plain sweep, semaphore";
+    const STRICT: bool = false;
 
     fn make(capacities: &[usize]) -> Self {
-        let (open, closed) = bounded(0);
         Self {
             rings: capacities.iter().map(|&capacity| ArrayQueue::new(capacity)).collect(),
-            items: bounded(capacities.iter().sum::<usize>() + 1),
-            room: capacities.iter().map(|&capacity| bounded(capacity)).collect(),
-            open: Mutex::new(Some(open)),
-            closed,
+            items: Semaphore::new(0),
+            room: capacities.iter().map(|&capacity| Semaphore::new(capacity)).collect(),
+            closed: AtomicCell::new(false),
         }
     }
 
     fn try_send(&self, band: usize, item: Item) -> bool {
-        let fits = !self.is_closed() && self.room[band].0.try_send(()).is_ok();
+        let fits = !self.closed.load() && self.room[band].try_acquire();
         if fits {
             self.push(band, item);
         }
@@ -83,32 +62,24 @@ impl Contender for RingSweep {
     }
 
     fn send(&self, band: usize, item: Item) -> bool {
-        if self.is_closed() {
-            return false;
+        let fits = !self.closed.load() && self.room[band].acquire();
+        if fits {
+            self.push(band, item);
         }
-        let room = &self.room[band].0;
-        if room.try_send(()).is_err() {
-            select! {
-                send(room, ()) -> sent => if sent.is_err() { return false },
-                recv(self.closed) -> _ => return false,
-            }
-        }
-        self.push(band, item);
-        true
+        fits
     }
 
     fn try_recv(&self) -> Option<(usize, Item)> {
-        self.items.1.try_recv().ok()?;
-        self.redeem_token()
+        self.items.try_acquire().then(|| self.pop())
     }
 
     fn recv(&self) -> Option<(usize, Item)> {
-        self.items.1.recv().ok()?;
-        self.redeem_token()
+        self.items.acquire().then(|| self.pop())
     }
 
     fn close(&self) {
-        drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
-        let _ = self.items.0.try_send(());
+        self.closed.store(true);
+        self.room.iter().for_each(Semaphore::close);
+        self.items.close();
     }
 }

@@ -5,7 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Latencies;
+use super::threads::{Start, Window, join};
 use crate::contenders::{Contender, Item};
+
+/// A bulk sender looks at the clock once in so many items.
+const ITEMS_PER_LOOK: usize = 16;
 
 /// Bulk senders as fast as they can, urgent items at a fixed rate, receivers with a little work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,59 +30,84 @@ pub struct Flood {
 }
 
 impl Flood {
-    /// Sends urgent items for so long, and returns how long each took to the end of its receive: from
-    /// the moment at which it was due if the item before it was still being sent then, else from
-    /// that at which its sender had woken up. So a send that blocks makes the next items late too, and a
-    /// sender that the operating system wakes late makes none.
+    /// Whether the design can do it.
     #[must_use]
-    pub fn run<C: Contender>(self, duration: Duration) -> Latencies {
+    pub const fn suits<C: Contender>() -> bool {
+        C::PRIORITY
+    }
+
+    /// Sends urgent items for so long, and returns how long each took to the end of its receive, from
+    /// the moment at which it was due. The schedule is pushed back where the operating system
+    /// wakes the sender late, and never because a send took long: so what a blocked send delays is
+    /// counted, item by item, and what a late alarm delays is not.
+    #[must_use]
+    pub fn run<C: Contender>(self, length: Duration) -> Latencies {
         let queue = C::make(&vec![self.capacity; self.bands]);
-        let started = Instant::now();
+        let start = Start::new(self.bulk_senders + self.receivers + 1, length);
         let latencies = thread::scope(|scope| {
-            let queue = &queue;
-            for nth in 0..self.bulk_senders {
-                scope.spawn(move || self.send_bulk(queue, nth));
-            }
-            let receivers: Vec<_> = (0..self.receivers)
-                .map(|_| scope.spawn(move || self.receive(queue, started)))
+            let (queue, start) = (&queue, &start);
+            let bulk: Vec<_> = (0..self.bulk_senders)
+                .map(|nth| scope.spawn(move || self.send_bulk(queue, nth, start.wait())))
                 .collect();
-            self.send_urgent(queue, started, duration);
+            let receivers: Vec<_> = (0..self.receivers)
+                .map(|_| scope.spawn(move || self.receive(queue, length, start.wait())))
+                .collect();
+            self.send_urgent(queue, start.wait());
+            bulk.into_iter().for_each(join);
             queue.close();
-            receivers.into_iter().flat_map(|r| r.join().unwrap_or_default()).collect()
+            receivers.into_iter().flat_map(join).collect()
         });
         Latencies::new(latencies)
     }
 
-    fn send_bulk<C: Contender>(self, queue: &C, nth: usize) {
+    fn send_bulk<C: Contender>(self, queue: &C, nth: usize, window: Window) {
         let band = 1 + nth % (self.bands - 1);
-        while queue.send(band, 0) {}
-    }
-
-    fn send_urgent<C: Contender>(self, queue: &C, started: Instant, duration: Duration) {
-        let mut due = started.elapsed();
-        let end = due + duration;
-        while due < end {
-            due += self.interval;
-            let mut from = due;
-            if let Some(early) = due.checked_sub(started.elapsed()) {
-                thread::sleep(early);
-                from = started.elapsed();
-            }
-            if !queue.send(0, from.as_nanos() as Item) {
-                break;
+        while Instant::now() < window.closes {
+            for _ in 0..ITEMS_PER_LOOK {
+                queue.send(band, 0);
             }
         }
     }
 
-    fn receive<C: Contender>(self, queue: &C, started: Instant) -> Vec<u64> {
-        let mut latencies = Vec::new();
-        while let Some((band, from)) = queue.recv() {
-            if band == 0 {
-                latencies.push((started.elapsed().as_nanos() as u64).saturating_sub(from));
+    /// The items say when they were due, in nanoseconds since the window opened; 0 stands for before.
+    fn send_urgent<C: Contender>(self, queue: &C, window: Window) {
+        let mut due = Instant::now();
+        while due < window.closes {
+            due += self.interval;
+            let early = due.saturating_duration_since(Instant::now());
+            if !early.is_zero() {
+                thread::sleep(early);
+                due = Instant::now();
+            }
+            queue.send(0, due.saturating_duration_since(window.opens).as_nanos() as Item);
+        }
+    }
+
+    fn receive<C: Contender>(self, queue: &C, length: Duration, window: Window) -> Vec<u64> {
+        let most = length.as_nanos() / self.interval.as_nanos();
+        let mut latencies = Vec::with_capacity(most as usize + 1);
+        while let Some((band, due)) = queue.recv() {
+            if band == 0 && due > 0 {
+                latencies.push((window.opens.elapsed().as_nanos() as u64).saturating_sub(due));
             }
             (0..self.work)
                 .fold(1_u64, |sum, round| black_box(sum.wrapping_mul(3) ^ u64::from(round)));
         }
         latencies
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contenders::MutexMap;
+
+    #[test]
+    fn every_urgent_item_is_timed_and_the_flood_ends() {
+        let interval = Duration::from_micros(100);
+        let flood =
+            Flood { bulk_senders: 2, receivers: 2, bands: 3, capacity: 16, interval, work: 10 };
+        // How many there are depends on the machine, but a late sender only makes fewer.
+        assert!(flood.run::<MutexMap>(Duration::from_millis(20)).count() <= 201);
     }
 }

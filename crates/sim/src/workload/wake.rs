@@ -4,7 +4,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Latencies;
+use super::threads::join;
 use crate::contenders::{Contender, Item};
+
+/// The first items are not measured.
+const WARM_UP: usize = 10;
 
 /// One item at a time to one receiver, which has had time to go to sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,16 +29,19 @@ impl Wake {
         let now = || started.elapsed().as_nanos() as Item;
         let latencies = thread::scope(|scope| {
             let receiver = scope.spawn(|| {
-                let latency = |(_, sent_at): (usize, Item)| now().saturating_sub(sent_at);
-                std::iter::from_fn(|| queue.recv().map(latency)).collect::<Vec<_>>()
+                let mut latencies = Vec::with_capacity(WARM_UP + items);
+                while let Some((_, sent_at)) = queue.recv() {
+                    latencies.push(now().saturating_sub(sent_at));
+                }
+                latencies
             });
-            for _ in 0..items {
+            for _ in 0..WARM_UP + items {
                 thread::sleep(self.pause);
                 queue.send(self.bands - 1, now());
             }
             queue.close();
-            receiver.join().unwrap_or_default()
+            join(receiver)
         });
-        Latencies::new(latencies)
+        Latencies::new(latencies[WARM_UP..].to_vec())
     }
 }
