@@ -1,5 +1,7 @@
 //! Ours.
 
+use std::collections::VecDeque;
+
 use overtake_core::{BandSet, Receiver, Sender, bounded};
 
 use super::{Contender, Item};
@@ -13,8 +15,9 @@ pub struct Overtake {
 
 impl Contender for Overtake {
     const NAME: &'static str = "overtake";
-    const DESIGN: &'static str = "a ring per band, strict sweep, parking notifier";
+    const DESIGN: &'static str = "a lock-free ring per band, strict sweep, lock-free notifier";
     const RESTRICTS: bool = true;
+    const BATCHES: bool = true;
 
     fn make(capacities: &[usize]) -> Self {
         let (sender, receiver) = bounded(capacities);
@@ -39,6 +42,14 @@ impl Contender for Overtake {
 
     fn recv(&self) -> Option<(usize, Item)> {
         self.receiver.recv_with_band().ok()
+    }
+
+    fn try_send_many(&self, band: usize, items: &mut VecDeque<Item>) -> usize {
+        self.sender.try_send_many(band, items).unwrap_or(0)
+    }
+
+    fn try_recv_many(&self, taken: &mut Vec<Item>, limit: usize) -> usize {
+        self.receiver.try_recv_many(taken, limit).unwrap_or(0)
     }
 
     fn close(&self) {
