@@ -17,7 +17,6 @@ const FAULTS: &[(Fault, Programs)] = &[
     (Fault::IgnoreClose, CLOSING),
     (Fault::FreeByStore, RING),
     (Fault::PublishByStore, RING),
-    (Fault::FullWithoutHelp, RING),
     (Fault::TrustUnpublished, CLOSING),
     (Fault::CloseWithoutHelp, CLOSING),
     (Fault::CloseBeforeSeals, CLOSING),

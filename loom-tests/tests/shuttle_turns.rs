@@ -11,20 +11,23 @@ use programs::program;
 use shuttle::{Config, MaxSteps, Runner};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
-/// More steps than any call of these programs needs.
-const BOUND: usize = 2_000;
+/// More steps than any run of these programs needs, with as many bands as the most of them have.
+const BOUND: usize = 4_000;
+/// The same for a program of one band.
+const SHORT_BOUND: usize = 600;
 
 /// A program, and every plan to run it by.
 struct Scenario {
     fault: Fault,
     program: &'static str,
     plans: fn() -> Vec<Vec<Turn>>,
+    bound: usize,
 }
 
 impl Scenario {
     fn explore(&self) -> usize {
         let mut config = Config::new();
-        config.max_steps = MaxSteps::FailAfter(BOUND);
+        config.max_steps = MaxSteps::FailAfter(self.bound);
         config.silence_warnings = true;
         let program = program(self.program);
         Runner::new(Turns::new((self.plans)()), config).run(move || run_program(&program))
@@ -45,6 +48,7 @@ const SCENARIOS: &[Scenario] = &[
     // that mark; the first marks anew: then the other's clear must not succeed.
     Scenario {
         fault: Fault::MarkWithoutVersion,
+        bound: BOUND,
         program: "1 1 | s0 r0 s1 | r0 | r0 | s0 | r01",
         plans: || {
             choices([40, 40, 4], |a, b, c| {
@@ -56,6 +60,7 @@ const SCENARIOS: &[Scenario] = &[
     // the other is not.
     Scenario {
         fault: Fault::IgnoreVersion,
+        bound: BOUND,
         program: "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 \
                   | sw rw | r0gw | s0 sw | sg r0 r0 | s0 rg rg",
         plans: || {
@@ -67,6 +72,7 @@ const SCENARIOS: &[Scenario] = &[
     // A clear has marked band 0, a sender has a ticket of it, and the channel closes.
     Scenario {
         fault: Fault::ClearPastClose,
+        bound: BOUND,
         program: "1 1 | s0 r0 s1 | r0 | s0 | c | r01",
         plans: || {
             choices([40, 24, 1], |a, b, _| {
@@ -74,23 +80,39 @@ const SCENARIOS: &[Scenario] = &[
             })
         },
     },
-    // A sender and a receiver step in time: each claim is met before its publish.
+    // A sender with a ticket and a receiver step in time: each claim is met before its publish.
     Scenario {
         fault: Fault::VoidInVain,
         program: "2 | s0 r0 | s0 | r0",
         plans: || {
-            choices([12, 20, 20], |a, b, c| {
-                let in_time = [(2, c + 1), (1, b + 1)];
-                [(1, a)]
-                    .into_iter()
-                    .chain(in_time.into_iter().cycle().take(2 * BOUND / (b + c + 2)))
-                    .collect()
+            let meeting = |first: usize| {
+                choices([32, 16, 16], move |a, b, c| {
+                    let in_time = [(1, b + 1), (2, c + 1)];
+                    let turns = 2 * SHORT_BOUND / (b + c + 2);
+                    let start = [(1, first), (2, a)];
+                    start.into_iter().chain(in_time.into_iter().cycle().take(turns)).collect()
+                })
+            };
+            (4..10).flat_map(meeting).collect()
+        },
+        bound: SHORT_BOUND,
+    },
+    // A receiver voids a ticket, and then takes from the band above. The head is dead, one of two
+    // places is taken, and the last send has nobody beside it.
+    Scenario {
+        fault: Fault::FullWithoutHelp,
+        bound: BOUND,
+        program: "1 2 | | s1 s1 | s1 | r01 | s0",
+        plans: || {
+            choices([24, 40, 1], |a, b, _| {
+                vec![(1, a), (2, ALL), (3, b), (4, ALL), (3, ALL), (1, ALL)]
             })
         },
     },
     // Both slots are held by receivers that are stopped.
     Scenario {
         fault: Fault::SkipForEver,
+        bound: BOUND,
         program: "1 | s0 | r0 | s0 r0 | s0",
         plans: || choices([32, 50, 1], |a, b, _| vec![(1, a), (2, b), (3, ALL)]),
     },

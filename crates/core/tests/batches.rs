@@ -165,7 +165,7 @@ fn many_threads(capacity: usize, senders: usize, receivers: usize, count: usize)
 #[test]
 fn batches_of_many_threads_stay_in_order() {
     within(120, || {
-        let count = if cfg!(miri) { 20 } else { 10_000 };
+        let count = if cfg!(miri) { 20 } else { 1_000 };
         for capacity in [1, 2, 3, 8, 100] {
             for (senders, receivers) in [(1, 1), (2, 2), (3, 1), (1, 3)] {
                 many_threads(capacity, senders, receivers, count);
