@@ -32,8 +32,8 @@ pub enum WaitStrategy {
     /// Sleeps nearly at once, and first gives its time to others where that helps more than it
     /// harms.
     ///
-    /// A receiver does so once where waits have been short of late, or there are as many senders as
-    /// processors. A sender does so once while the receivers that are at work leave a processor free;
+    /// A receiver does so once where waits have been short of late, and as often as there are senders to
+    /// a processor, up to eight times. A sender does so once while the receivers that are at work leave a processor free;
     /// otherwise it would take one from them, and urgent items would wait for it.
     #[default]
     Adaptive,
@@ -73,18 +73,17 @@ pub(crate) enum Pause {
 
 impl WaitStrategy {
     /// Lets time pass after the look of this number, counted from 0, but not beyond the deadline.
-    /// `yielding_helps` is asked where the strategy leaves that open.
+    /// `helpful_yields` says how often to yield where the strategy leaves that open.
     #[inline]
     pub(crate) fn pause(
         self,
         look: u32,
         deadline: Deadline,
-        yielding_helps: impl Fn() -> bool,
+        helpful_yields: impl Fn() -> u32,
     ) -> Pause {
         match self {
-            Self::Adaptive if look == 0 && yielding_helps() => yield_now(),
-            Self::Adaptive => return Pause::Park,
-            Self::Park => return Pause::Park,
+            Self::Adaptive if look < helpful_yields() => yield_now(),
+            Self::Adaptive | Self::Park => return Pause::Park,
             Self::SpinThenPark { spins, .. } if look < spins => spin_hint(),
             Self::SpinThenPark { spins, yields } if look - spins < yields => yield_now(),
             Self::SpinThenPark { .. } => return Pause::Park,
@@ -105,26 +104,26 @@ mod tests {
     fn spins_and_yields_are_bounded() {
         let strategy = WaitStrategy::SpinThenPark { spins: 3, yields: 2 };
         let looks = (0..)
-            .take_while(|&look| strategy.pause(look, Deadline::Never, || true) == Pause::LookAgain);
+            .take_while(|&look| strategy.pause(look, Deadline::Never, || 3) == Pause::LookAgain);
         assert_eq!(looks.count(), 5);
-        assert_eq!(WaitStrategy::Park.pause(0, Deadline::Never, || true), Pause::Park);
-        assert_eq!(WaitStrategy::Spin.pause(u32::MAX, Deadline::Never, || true), Pause::LookAgain);
+        assert_eq!(WaitStrategy::Park.pause(0, Deadline::Never, || 3), Pause::Park);
+        assert_eq!(WaitStrategy::Spin.pause(u32::MAX, Deadline::Never, || 3), Pause::LookAgain);
     }
 
     #[test]
-    fn adaptive_yields_once_where_it_helps() {
-        let looks = |helps: bool| {
+    fn adaptive_yields_as_often_as_it_helps() {
+        let looks = |helpful: u32| {
             let again = |look: &u32| {
-                WaitStrategy::Adaptive.pause(*look, Deadline::Never, || helps) == Pause::LookAgain
+                WaitStrategy::Adaptive.pause(*look, Deadline::Never, || helpful) == Pause::LookAgain
             };
             (0..).take_while(again).count()
         };
-        assert_eq!((looks(true), looks(false)), (1, 0));
+        assert_eq!((looks(3), looks(0)), (3, 0));
     }
 
     #[test]
     fn a_poll_ends_with_the_deadline() {
         let strategy = WaitStrategy::Poll(Duration::MAX);
-        assert_eq!(strategy.pause(0, Deadline::after(Duration::ZERO), || true), Pause::LookAgain);
+        assert_eq!(strategy.pause(0, Deadline::after(Duration::ZERO), || 3), Pause::LookAgain);
     }
 }

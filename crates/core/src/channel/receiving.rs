@@ -16,6 +16,9 @@ use crate::wait_strategy::Pause;
 /// Up to here a sleep costs more than it spares.
 const SHORT: Duration = Duration::from_micros(50);
 
+/// How often at most a receiver gives its time to senders before it sleeps.
+const YIELDS: u32 = 8;
+
 /// What a waiting receive remembers between two tries. Must be given up by
 /// [`abandon_receive`](Shared::abandon_receive) if it does not end.
 #[derive(Debug, Default)]
@@ -109,16 +112,18 @@ impl<T> Shared<T> {
         wait: &mut ReceiveWait,
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Option<Result<R, RecvTimeoutError>> {
-        // Where senders take all processors, an item comes once one of them has run.
-        let yielding_helps =
-            || self.receivers_waiting().waits_are_short() || self.sender_count() >= processors();
+        // As often as senders share a processor: then each of them has run.
+        let helpful_yields = || {
+            let sharing = self.sender_count().checked_div(processors()).unwrap_or(0);
+            (sharing as u32).max(u32::from(self.receivers_waiting().waits_are_short())).min(YIELDS)
+        };
         // Before any time passes: a release from here on is for this receive, too.
         let started_at = self.epoch();
         if !Fault::LateEpoch.planted() {
             wait.started_at = Some(started_at);
         }
         let mut looks = 0;
-        while self.receivers_wait.pause(looks, deadline, yielding_helps) == Pause::LookAgain {
+        while self.receivers_wait.pause(looks, deadline, helpful_yields) == Pause::LookAgain {
             looks = looks.saturating_add(1);
             if !self.nothing_for_a_waiter(set, started_at) {
                 if self.epoch() != started_at {

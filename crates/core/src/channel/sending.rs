@@ -173,8 +173,8 @@ impl<T> Shared<T> {
         push: &mut impl FnMut() -> Result<R, Refused>,
     ) -> Option<Result<R, SendWaitError>> {
         let mut looks = 0;
-        let yielding_helps = || self.receivers_at_work() < processors();
-        while self.senders_wait.pause(looks, deadline, yielding_helps) == Pause::LookAgain {
+        let helpful_yields = || u32::from(self.receivers_at_work() < processors());
+        while self.senders_wait.pause(looks, deadline, helpful_yields) == Pause::LookAgain {
             looks = looks.saturating_add(1);
             let hopeless = self.is_full_now(band) && !self.is_closed();
             match if hopeless { Err(Refused::Full) } else { push() } {
