@@ -12,6 +12,8 @@ mod history;
 mod program;
 #[cfg(overtake_shuttle)]
 mod stopping;
+#[cfg(any(overtake_loom, overtake_shuttle))]
+mod task;
 
 #[cfg(overtake_loom)]
 pub use harness::{Seen, check, check_plain, must_fail, must_fail_plain, spawn};
@@ -21,3 +23,5 @@ pub use history::{Answer, Call, Event, is_linearizable};
 pub use program::{Program, Thread, run_program};
 #[cfg(overtake_shuttle)]
 pub use stopping::{Stopped, Stopping, let_victim_go, stop_victim, victim};
+#[cfg(any(overtake_loom, overtake_shuttle))]
+pub use task::{Alarm, block_on, block_on_changing, block_on_with, poll};
