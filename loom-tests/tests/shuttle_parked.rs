@@ -29,7 +29,7 @@ const ITEMS: usize = 0;
 const ROOM: usize = 1;
 
 type Body = Box<dyn FnOnce() + Send>;
-type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Task = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 /// A planted fault is the whole process's, so one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -58,7 +58,7 @@ struct Waiter {
 }
 
 impl Waiter {
-    fn new(future: impl Future<Output = ()> + Send + 'static) -> Self {
+    fn new(future: impl Future<Output = bool> + Send + 'static) -> Self {
         let mut waiter = Self { task: Some(Box::pin(future)), rung: Arc::default(), heard: 0 };
         waiter.poll();
         waiter
@@ -91,11 +91,11 @@ impl Waiters {
         while tx.try_send(ROOM, 1).is_ok() {}
         let receive = |_| {
             let rx = rx.clone().only(BandSet::only(ITEMS));
-            Waiter::new(async move { drop(rx.recv_async().await) })
+            Waiter::new(async move { rx.recv_async().await.is_ok() })
         };
         let send = |_| {
             let tx = tx.clone();
-            Waiter::new(async move { drop(tx.send_async(ROOM, 2).await) })
+            Waiter::new(async move { tx.send_async(ROOM, 2).await.is_ok() })
         };
         let all = Self {
             receivers: (0..receivers).map(receive).collect(),
@@ -212,28 +212,28 @@ fn beside_four_waiters(victim: impl FnOnce(Sender<u32>, Receiver<u32>) + Send + 
 }
 
 const CALLS: &[(&str, fn())] = &[
-    ("try_send", || beside_four_waiters(|tx, _rx| drop(tx.try_send(ITEMS, 8)))),
-    ("try_recv", || beside_four_waiters(|_tx, rx| drop(rx.try_recv()))),
+    ("try_send", || beside_four_waiters(|tx, _rx| assert!(tx.try_send(ITEMS, 8).is_ok()))),
+    ("try_recv", || beside_four_waiters(|_tx, rx| assert!(rx.try_recv().is_ok()))),
     ("poll_and_drop_of_a_receive", || {
         beside_four_waiters(|_tx, rx| {
             let rx = rx.only(BandSet::only(ITEMS));
-            drop(Waiter::new(async move { drop(rx.recv_async().await) }));
+            drop(Waiter::new(async move { rx.recv_async().await.is_ok() }));
         })
     }),
     ("poll_and_drop_of_a_send", || {
         beside_four_waiters(|tx, _rx| {
-            drop(Waiter::new(async move { drop(tx.send_async(ROOM, 3).await) }));
+            drop(Waiter::new(async move { tx.send_async(ROOM, 3).await.is_ok() }));
         })
     }),
     ("release", || beside_four_waiters(|_tx, rx| rx.release())),
     ("timed_receive", || {
         beside_four_waiters(|_tx, rx| {
-            drop(rx.only(BandSet::only(ITEMS)).recv_timeout(Duration::ZERO));
+            let _ = rx.only(BandSet::only(ITEMS)).recv_timeout(Duration::ZERO);
         })
     }),
     ("timed_send", || {
         beside_four_waiters(|tx, _rx| {
-            drop(tx.send_timeout(ROOM, 3, Duration::ZERO));
+            let _ = tx.send_timeout(ROOM, 3, Duration::ZERO);
         })
     }),
     ("close", a_closer_is_stopped),
@@ -246,7 +246,7 @@ fn a_closer_is_stopped() {
     let mut waiters = Waiters::new(&tx, &rx, 2, 2);
     let closer = rx.clone();
     let others = ten_tries(&tx, &rx);
-    run_all(vec![Box::new(move || drop(closer.close())), others], || {
+    run_all(vec![Box::new(move || assert!(closer.close())), others], || {
         while rx.try_recv().is_ok() {}
         if rx.try_recv() == Err(TryRecvError::Closed) {
             waiters.run();
@@ -286,16 +286,19 @@ fn no_stopped_call_strands_who_waits() {
 /// A parked receiver comes home by what another sends.
 fn a_parked_receiver() {
     let (tx, rx) = bounded(&[CAPACITY; 2]);
-    let stopped = tx.clone();
-    let receiver: Body = Box::new(move || drop(rx.recv()));
+    let (stopped, receiver) = (tx.clone(), rx.clone());
+    let receiver: Body = Box::new(move || assert!(receiver.recv().is_ok()));
     let sender = tx.clone();
     let sender: Body = Box::new(move || {
         for item in 0..2 {
             sender.try_send(ITEMS, item).unwrap();
         }
     });
-    let victim: Body = Box::new(move || drop(stopped.try_send(ITEMS, 8)));
-    run_all(vec![victim, receiver, sender], || ());
+    let victim: Body = Box::new(move || {
+        let _ = stopped.try_send(ITEMS, 8);
+    });
+    // Its handle stays, so that nothing is closed.
+    run_all(vec![victim, receiver, sender], || drop(rx));
 }
 
 /// A blocked sender comes home by what another takes.
@@ -308,9 +311,12 @@ fn a_blocked_sender() {
             let _ = receiver.try_recv();
         }
     });
-    let victim: Body = Box::new(move || drop(stopped.try_recv()));
-    let sender: Body = Box::new(move || tx.send(0, 2).unwrap());
-    run_all(vec![victim, sender, receiver], || ());
+    let victim: Body = Box::new(move || {
+        let _ = stopped.try_recv();
+    });
+    let sender = tx.clone();
+    let sender: Body = Box::new(move || sender.send(0, 2).unwrap());
+    run_all(vec![victim, sender, receiver], || drop((tx, rx)));
 }
 
 #[test]
