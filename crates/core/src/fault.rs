@@ -2,6 +2,8 @@
 //!
 //! Outside the model checkers [`Fault::planted`] is a constant `false`, and the branch is gone.
 
+use crate::sync::Ordering;
+
 /// A rule of the protocols that can be switched off in a model.
 #[allow(unreachable_pub, reason = "public only where the models reach it")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +81,50 @@ pub enum Fault {
     ClearPastClose,
     /// A batch takes more than it had looked at before the second collect (breaks S1, R10).
     LateRun,
+    /// A notifier tells by a load and a store (breaks N5).
+    TellByStore,
+    /// A waiter is woken before it is told (breaks N5).
+    WakeBeforeTell,
+    /// An owner leaves its cell by a load and a store (breaks N3).
+    LeaveByStore,
+    /// A search looks at the first segment only (breaks N10).
+    FirstSegmentOnly,
+    /// Whoever is announced is told, of whatever band (breaks N8).
+    BlindTell,
+    /// One wake for all the room that one call freed (breaks N2).
+    OneWakePerCall,
+    /// A cell that was left to its borrowers is not freed by the last of them (breaks N9).
+    KeepGoneCells,
+    /// A cell is given back before its sleeper is out (breaks N9).
+    FreeBeforeTaking,
+    /// A task that polls with another waker keeps the one it announced (breaks N1).
+    KeepOldWaker,
+    /// The look after the announcement leaves the release epoch out (breaks N4).
+    ReleaseAsPulse,
+    /// The epoch is not compared before a take (breaks N4).
+    TakeWhenReleased,
+    /// The waiters are told of a release before the epoch changes (breaks N4).
+    EpochAfterWaking,
+    /// A close tells one waiter of each wait set (breaks N10).
+    CloseWakesOne,
+    /// A waker that panics counts as a wake (breaks N10).
+    PanicCountsAsWake,
+    /// A waker that panics when it is dropped does so in a call of somebody else (breaks N3).
+    PanicGoesOn,
+    /// The outermost wake does not ask for those left to it (breaks N5).
+    ForgetDeepWakes,
+    /// One that began to wait during a search counts as the oldest (breaks the order of service).
+    YoungestIsOldest,
+    /// Who helps gives up if another changes the cell meanwhile (breaks N5).
+    HelpOnce,
+    /// A cell is made ready without releasing its sleeper (breaks N9).
+    ReadyWithoutRelease,
+    /// Telling does not acquire the sleeper (breaks N9).
+    TellWithoutAcquire,
+    /// A borrow ends without releasing what it read (breaks N9).
+    EndWithoutRelease,
+    /// A cell is given back without a release (breaks N9).
+    FreeWithoutRelease,
 }
 
 impl Fault {
@@ -92,6 +138,11 @@ impl Fault {
     #[cfg(any(overtake_loom, overtake_shuttle))]
     pub(crate) fn planted(self) -> bool {
         PLANTED.load(std::sync::atomic::Ordering::Relaxed) == self as usize + 1
+    }
+
+    /// The order of an access, which this fault takes away.
+    pub(crate) fn relaxes(self, order: Ordering) -> Ordering {
+        if self.planted() { Ordering::Relaxed } else { order }
     }
 
     /// Whether any fault is planted: then what asserts a rule leaves the model to find out.

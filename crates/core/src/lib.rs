@@ -122,6 +122,13 @@ pub use weak::{WeakReceiver, WeakSender};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::fault::Fault;
+
+    /// Whether nobody waits on the channel of this sender, and no cell is in use.
+    #[must_use]
+    pub fn nobody_waits<T>(of: &crate::Sender<T>) -> bool {
+        of.shared().nobody_waits()
+    }
+
     #[cfg(overtake_loom)]
     pub use crate::sync::{name_thread, use_shadows};
 }

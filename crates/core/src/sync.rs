@@ -29,6 +29,8 @@ mod real_or_model {
     pub(crate) const SEGMENT_CELLS: usize = 64;
     /// Shelf *k* holds 2^*k* segments: room for more waiters than memory.
     pub(crate) const SHELVES: usize = 24;
+    /// A thread may be inside so many wakes of one wait set.
+    pub(crate) const DEEPEST_WAKE: u32 = 4;
 
     /// Where the accesses around this point are all SeqCst, that is enough. The checker takes them
     /// for less, so there it is a fence.
@@ -84,14 +86,14 @@ mod real_or_model {
 
 #[cfg(overtake_loom)]
 mod real_or_model {
-    pub(crate) use super::model_word::Word;
+    pub(crate) use super::model_thread::{Thread, current, park};
+    pub(crate) use super::model_word::{AtomicPtr, Word};
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::hint::spin_loop as spin_hint;
     pub(crate) use loom::sync::Arc;
-    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
-    pub(crate) use loom::thread::{Thread, current, park, yield_now};
-    // Wakers are not run in models of this checker, so nothing nests.
-    pub(crate) use std::thread_local;
+    pub(crate) use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+    pub(crate) use loom::thread::yield_now;
+    pub(crate) use loom::thread_local;
 
     /// A word whose readers and writers need no order of their own.
     pub(crate) use loom::sync::atomic::AtomicU64 as PlainWord;
@@ -103,6 +105,7 @@ mod real_or_model {
     pub(crate) const TIDY_PERIOD: u64 = 1;
     pub(crate) const SEGMENT_CELLS: usize = 2;
     pub(crate) const SHELVES: usize = 2;
+    pub(crate) const DEEPEST_WAKE: u32 = 2;
 
     /// The checker has no clock: time stands still in here.
     pub(crate) fn park_timeout(_limit: Duration) {
@@ -139,6 +142,8 @@ mod real_or_model {
 }
 
 #[cfg(overtake_loom)]
+mod model_thread;
+#[cfg(overtake_loom)]
 mod model_word;
 #[cfg(overtake_loom)]
 pub use model_word::{name_thread, use_shadows};
@@ -165,6 +170,7 @@ mod real_or_model {
     pub(crate) const TIDY_PERIOD: u64 = 1;
     pub(crate) const SEGMENT_CELLS: usize = 3;
     pub(crate) const SHELVES: usize = 6;
+    pub(crate) const DEEPEST_WAKE: u32 = 2;
 
     /// This checker knows one order of everything.
     pub(crate) fn model_fence(_without: Fault) {}

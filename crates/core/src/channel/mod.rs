@@ -131,8 +131,14 @@ impl<T> Shared<T> {
     }
 
     pub(crate) fn release(&self) {
+        if Fault::EpochAfterWaking.planted() {
+            self.receivers_waiting.notify_all(Told::Released);
+        }
         // ORDERING: E8, before the telling: who is told, or announces later, sees the new epoch.
         self.epoch.fetch_add(1, Ordering::SeqCst);
+        if Fault::EpochAfterWaking.planted() {
+            return;
+        }
         self.receivers_waiting.notify_all(Told::Released);
     }
 
@@ -205,6 +211,13 @@ impl<T> Shared<T> {
     pub(crate) fn receiver_count(&self) -> usize {
         // Relaxed: a snapshot.
         self.receivers.load(Ordering::Relaxed)
+    }
+
+    /// Whether nobody waits, and no cell is in use. For models.
+    #[cfg(any(overtake_loom, overtake_shuttle))]
+    pub(crate) fn nobody_waits(&self) -> bool {
+        self.receivers_waiting.is_at_rest()
+            && self.senders_waiting.iter().all(|set| set.is_at_rest())
     }
 }
 

@@ -126,7 +126,7 @@ impl<T> Shared<T> {
         while self.receivers_wait.pause(looks, deadline, helpful_yields) == Pause::LookAgain {
             looks = looks.saturating_add(1);
             if !self.nothing_for_a_waiter(set, started_at) {
-                if self.epoch() != started_at {
+                if self.was_released_since(started_at) {
                     return Some(Err(RecvTimeoutError::Released));
                 }
                 match take() {
@@ -165,7 +165,7 @@ impl<T> Shared<T> {
                 }
                 told = waiting.leave(seat);
             }
-            if wait.started_at.is_some_and(|started_at| self.epoch() != started_at) {
+            if wait.started_at.is_some_and(|started_at| self.was_released_since(started_at)) {
                 self.pass_on(told);
                 return Step::Done(Err(RecvError::Released));
             }
@@ -202,7 +202,12 @@ impl<T> Shared<T> {
         let present = self.presence.bands() & set;
         present.iter().all(|band| self.rings[band].is_empty())
             && !self.presence.is_closed()
-            && self.epoch() == started_at
+            && (self.epoch() == started_at || Fault::ReleaseAsPulse.planted())
+    }
+
+    /// N4: asked before every take.
+    fn was_released_since(&self, started_at: u64) -> bool {
+        self.epoch() != started_at && !Fault::TakeWhenReleased.planted()
     }
 
     /// A deadline has passed: an item beats it, a release does not lose to it.
@@ -213,7 +218,7 @@ impl<T> Shared<T> {
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Result<R, RecvTimeoutError> {
         let told = wait.seat.take().and_then(|seat| self.receivers_waiting().leave(seat));
-        if wait.started_at.is_some_and(|started_at| self.epoch() != started_at) {
+        if wait.started_at.is_some_and(|started_at| self.was_released_since(started_at)) {
             self.pass_on(told);
             return Err(RecvTimeoutError::Released);
         }
@@ -248,7 +253,8 @@ impl<T> Shared<T> {
     #[cold]
     fn chain(&self, told: Option<Told>, set: BandSet) {
         let waiting = self.receivers_waiting();
-        if self.pass_on(told) || Fault::NoChain.planted() {
+        let stops_here = Fault::NoChain.planted() || Fault::SwallowWake.planted();
+        if self.pass_on(told) || stops_here {
             return;
         }
         for band in (self.presence.bands() & set).iter() {

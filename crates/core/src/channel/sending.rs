@@ -76,6 +76,7 @@ impl<T> Shared<T> {
         if Fault::RoomWithoutWake.planted() {
             return;
         }
+        let tickets = if Fault::OneWakePerCall.planted() { tickets.min(1) } else { tickets };
         for _ in 0..tickets {
             if !self.senders_waiting(band).notify(band_in_own_set(band)) {
                 break;

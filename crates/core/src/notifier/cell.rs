@@ -67,7 +67,8 @@ impl Cell {
         // SAFETY: N9: idle, and the caller's.
         self.sleeper.with_mut(|place| unsafe { *place = Some(sleeper) });
         // ORDERING: E9, releases the sleeper to those who borrow.
-        self.state.store(StateWord::UNTOLD.bits(), Ordering::Release);
+        let order = Fault::ReadyWithoutRelease.relaxes(Ordering::Release);
+        self.state.store(StateWord::UNTOLD.bits(), order);
     }
 
     fn state(&self) -> StateWord {
@@ -86,25 +87,48 @@ impl Cell {
     /// T3: tells, if nobody has told and the owner has not left.
     pub(super) fn tell(&self, told: Told) -> Option<Borrow<'_>> {
         let (from, to) = (StateWord::UNTOLD, StateWord::told_by_one(told));
+        if Fault::WakeBeforeTell.planted() && self.is_untold() {
+            let _ = Borrow { cell: self }.wake_now();
+        }
+        if Fault::TellByStore.planted() {
+            return self.change_by_store(from, to).then_some(Borrow { cell: self });
+        }
         self.change(from, to).then_some(Borrow { cell: self })
     }
 
     /// H1: borrows a cell that was told already.
+    ///
+    /// Tries again where another borrows or returns it meanwhile: that one may be stopped before it
+    /// wakes. Each such change is another notify's, and each of those makes two at most.
     pub(super) fn help(&self) -> Option<Borrow<'_>> {
-        let state = self.state();
-        let helped = state.can_be_helped() && self.change(state, state.borrowed_once_more());
-        helped.then_some(Borrow { cell: self })
+        loop {
+            let state = self.state();
+            if !state.can_be_helped() {
+                return None;
+            }
+            if self.change(state, state.borrowed_once_more()) {
+                return Some(Borrow { cell: self });
+            }
+            if Fault::HelpOnce.planted() {
+                return None;
+            }
+        }
     }
 
     fn change(&self, from: StateWord, to: StateWord) -> bool {
         // ORDERING: E9 acquires the sleeper of this very announcement; E7 releases to the waiter.
-        let changed = self.state.compare_exchange(
-            from.bits(),
-            to.bits(),
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        );
+        let order = Fault::TellWithoutAcquire.relaxes(Ordering::AcqRel);
+        let changed = self.state.compare_exchange(from.bits(), to.bits(), order, Ordering::Relaxed);
         changed.is_ok()
+    }
+
+    /// What the exchange is there to be better than.
+    fn change_by_store(&self, from: StateWord, to: StateWord) -> bool {
+        let as_expected = self.state() == from;
+        if as_expected {
+            self.state.store(to.bits(), Ordering::Release);
+        }
+        as_expected
     }
 
     /// L2: after it the cell may be another's, unless the owner is alone.
@@ -114,7 +138,12 @@ impl Cell {
             debug_assert_eq!(state.phase(), Phase::Ready, "only its owner leaves: {state:?}");
             let left =
                 if Fault::LeaveDespiteBorrowers.planted() { StateWord::IDLE } else { state.left() };
-            if self.change(state, left) {
+            let changed = if Fault::LeaveByStore.planted() {
+                self.change_by_store(state, left)
+            } else {
+                self.change(state, left)
+            };
+            if changed {
                 return Left { told: state.told(), is_alone: left == StateWord::IDLE };
             }
         }
@@ -158,6 +187,10 @@ impl Borrow<'_> {
 
     /// T5: says whether it went well. A waker that panics harms nobody but its own task.
     pub(super) fn wake(&self) -> bool {
+        Fault::WakeBeforeTell.planted() || self.wake_now()
+    }
+
+    fn wake_now(&self) -> bool {
         self.read(|sleeper| match sleeper {
             Some(Sleeper::Thread(thread)) => {
                 thread.unpark();
@@ -166,7 +199,7 @@ impl Borrow<'_> {
             Some(Sleeper::Task(waker)) => {
                 let woken = catch_unwind(AssertUnwindSafe(|| waker.wake_by_ref()));
                 // The payload may panic in its own `Drop`: rather leaked than that.
-                woken.map_err(std::mem::forget).is_ok()
+                woken.map_err(std::mem::forget).is_ok() || Fault::PanicCountsAsWake.planted()
             }
             None => {
                 debug_assert!(Fault::any_planted(), "N9: no sleeper in a borrowed cell");
@@ -184,8 +217,8 @@ impl Borrow<'_> {
     #[must_use]
     pub(super) fn end(self) -> bool {
         // ORDERING: E9: all that borrowers read comes before the last one's, or the owner's, write.
-        let before =
-            StateWord::from_bits(self.cell.state.fetch_sub(StateWord::BORROWER, Ordering::AcqRel));
+        let order = Fault::EndWithoutRelease.relaxes(Ordering::AcqRel);
+        let before = StateWord::from_bits(self.cell.state.fetch_sub(StateWord::BORROWER, order));
         let last = before.phase() == Phase::Gone && before.borrowers() == 1;
         if last {
             // Nobody else is in here: the state is this thread's.

@@ -186,7 +186,8 @@ impl WaitSet {
     fn notify_one(&self, band: usize) -> bool {
         let search = self.counts[band].searches.fetch_add(1, HANDLE_ORDER);
         let (oldest_first, first) = self.order_of(search);
-        let segments = || self.cells.iter();
+        let most = if Fault::FirstSegmentOnly.planted() { 1 } else { usize::MAX };
+        let segments = || self.cells.iter().take(most);
         let told = segments()
             .skip(first)
             .chain(segments().take(first))
@@ -225,7 +226,9 @@ impl WaitSet {
                 continue;
             };
             // N8: the cell may be another's than it was when it was chosen.
-            let has_band = segment.bands(index).contains(band) || Fault::TrustFirstSet.planted();
+            let has_band = segment.bands(index).contains(band)
+                || Fault::TrustFirstSet.planted()
+                || Fault::BlindTell.planted();
             let went_well = self.finish(segment, index, borrow);
             if has_band && went_well {
                 return true;
@@ -244,7 +247,7 @@ impl WaitSet {
     ) -> Option<usize> {
         let now = self.line().next_stamp();
         let may_be_told = |&index: &usize| {
-            segment.bands(index).contains(band)
+            (segment.bands(index).contains(band) || Fault::BlindTell.planted())
                 && (segment.cell(index).is_untold() || Fault::ToldCountsAsServed.planted())
         };
         let age = |&index: &usize| segment.stamp(index).age(now);
@@ -268,6 +271,9 @@ impl WaitSet {
                 let cell = segment.cell(index);
                 if let Some(borrow) = cell.tell(told).or_else(|| cell.help()) {
                     let _ = self.finish(segment, index, borrow);
+                    if Fault::CloseWakesOne.planted() && told == Told::Closed {
+                        return;
+                    }
                 }
             }
         }
@@ -298,7 +304,7 @@ impl WaitSet {
             return true;
         };
         let went_well = self.wake_and_end(segment, index, borrow);
-        while frame.must_go_on() {
+        while frame.must_go_on() && !Fault::ForgetDeepWakes.planted() {
             self.help(None);
         }
         went_well
@@ -348,7 +354,7 @@ impl WaitSet {
 
 /// T7, T8.
 fn end(segment: &Segment, index: usize, borrow: Borrow<'_>) {
-    if borrow.end() {
+    if borrow.end() && !Fault::KeepGoneCells.planted() {
         // SAFETY: N9: the owner is gone and this was the last borrower.
         unsafe { free(segment, index) };
     }
@@ -360,11 +366,18 @@ fn end(segment: &Segment, index: usize, borrow: Borrow<'_>) {
 ///
 /// The caller is alone with the cell, which is idle.
 unsafe fn free(segment: &Segment, index: usize) {
+    if Fault::FreeBeforeTaking.planted() {
+        segment.free_cell(index);
+    }
     // SAFETY: as the caller says.
     let sleeper = unsafe { segment.cell(index).take_sleeper() };
-    segment.free_cell(index);
-    if let Some(sleeper) = sleeper {
-        sleeper.discard();
+    if !Fault::FreeBeforeTaking.planted() {
+        segment.free_cell(index);
+    }
+    match sleeper {
+        Some(sleeper) if Fault::PanicGoesOn.planted() => drop(sleeper),
+        Some(sleeper) => sleeper.discard(),
+        None => {}
     }
 }
 

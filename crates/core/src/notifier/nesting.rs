@@ -3,14 +3,15 @@
 //! A waker may send on the same channel, whose notify wakes the next waiter, whose waker sends, and
 //! so on. Beyond a depth the innermost notify leaves its waiter to the outermost one.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
-use crate::sync::thread_local;
+use crate::sync::{DEEPEST_WAKE, thread_local};
 
-/// A thread may be inside so many wakes of one wait set.
-const DEEPEST: u32 = 4;
 /// For so many wait sets at once the depth is kept; beyond, wakes nest as they come.
 const SETS: usize = 8;
+
+// The outermost wake helps from one deeper, which must not be too deep.
+const _: () = assert!(DEEPEST_WAKE >= 2);
 
 #[derive(Clone, Copy, Default)]
 struct Level {
@@ -30,28 +31,28 @@ thread_local! {
 pub(super) struct Frame {
     /// 0 where the depth is not kept.
     set: usize,
-    is_outermost: Cell<bool>,
+    is_outermost: bool,
 }
 
 impl Frame {
     /// Goes one deeper; `None` if that would be too deep: then the outermost is told to go on.
     pub(super) fn enter(set: usize) -> Option<Self> {
         let entered = with_level(set, true, |level| {
-            if level.depth == DEEPEST {
+            if level.depth == DEEPEST_WAKE {
                 level.left_some = true;
                 return None;
             }
             level.set = set;
             level.depth += 1;
-            Some(Self { set, is_outermost: Cell::new(level.depth == 1) })
+            Some(Self { set, is_outermost: level.depth == 1 })
         });
         // No place to keep the depth: more wait sets than places, or a thread that is ending.
-        entered.unwrap_or(Some(Self { set: 0, is_outermost: Cell::new(false) }))
+        entered.unwrap_or(Some(Self { set: 0, is_outermost: false }))
     }
 
     /// Whether a deeper wake left somebody to this one. Asked until it says no.
     pub(super) fn must_go_on(&self) -> bool {
-        self.is_outermost.get()
+        self.is_outermost
             && with_level(self.set, false, |level| std::mem::take(&mut level.left_some))
                 .unwrap_or(false)
     }

@@ -5,6 +5,7 @@ use std::ptr;
 use super::cell::Cell;
 use super::word::Stamp;
 use crate::band::BandSet;
+use crate::fault::Fault;
 use crate::sync::{
     AtomicPtr, CachePadded, HANDLE_ORDER, HandleWord, Ordering, PlainWord, SEGMENT_CELLS, SHELVES,
     Word,
@@ -60,7 +61,8 @@ impl Segment {
     /// Gives a cell back. Only who is alone with it may.
     pub(super) fn free_cell(&self, index: usize) {
         // ORDERING: E9, before all that the cell's next user does.
-        self.bits.used.fetch_and(!(1 << index), Ordering::Release);
+        let order = Fault::FreeWithoutRelease.relaxes(Ordering::Release);
+        self.bits.used.fetch_and(!(1 << index), order);
     }
 
     #[cfg(any(overtake_loom, overtake_shuttle))]
