@@ -17,7 +17,8 @@ depends() {
     [[ " $allowed " == *" $package "* ]] || fail "$manifest must not depend on $package"
   done
 }
-depends crates/core/Cargo.toml ""
+# Itself: its tests switch its features on.
+depends crates/core/Cargo.toml "overtake-core"
 depends crates/runtime/Cargo.toml "overtake-core"
 depends crates/sim/Cargo.toml "overtake-core overtake-runtime"
 depends crates/cli/Cargo.toml "overtake-core overtake-runtime overtake-sim"
@@ -69,13 +70,17 @@ modules() {
 }
 
 modules crates/core "fault
-sync band error
+sync band error counters
 deadline
+wait_strategy
 ring presence notifier
 sweep
 channel
 sender receiver
-look iter batch builder"
+batch weak
+future
+band_sender
+sink look iter builder"
 
 modules crates/runtime "lock millis wall_time panics outcome build_error
 inside clock job

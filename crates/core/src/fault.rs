@@ -2,7 +2,7 @@
 //!
 //! Outside the model checkers [`Fault::planted`] is a constant `false`, and the branch is gone.
 
-use crate::sync::Ordering;
+use std::sync::atomic::Ordering;
 
 /// A rule of the protocols that can be switched off in a model.
 #[allow(unreachable_pub, reason = "public only where the models reach it")]

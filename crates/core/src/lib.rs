@@ -22,22 +22,23 @@
 //!
 //! # What you may rely on
 //!
-//! | promise | |
-//! |---|---|
-//! | **G1** strict | Linearizable: every receive takes the oldest item of the most urgent band it may take from that holds one, at one moment during the call. FIFO inside a band. `Empty` means that at one moment all its bands were empty. |
-//! | **G2** lock-free | `try_send`, `try_recv`, both for many items, `close` and dropping handles, where nobody is parked: a thread stopped anywhere inside one of them holds up nobody. |
-//! | **G3** awake | No lost wake-up: nobody stays parked while there is an item it may take, or room in the band it waits for. |
-//! | **G4** exactly once | Every accepted item is received once, or dropped once when the last receiver goes; a refused one comes back. Also across closing. |
-//! | **G5** quiet | An idle receiver uses no CPU, a send makes no system call when nobody waits, nothing is allocated per item. |
+//! | promise | | tests |
+//! |---|---|---|
+//! | **G1** strict | Linearizable: every receive takes the oldest item of the most urgent band it may take from that holds one, at one moment during the call. FIFO inside a band. `Empty` means that at one moment all its bands were empty. | `priority_order`, `model`, `batches`; `overtake check` |
+//! | **G2** lock-free | `try_send`, `try_recv`, both for many items, polling and dropping futures, `close`, `release` and dropping handles: a thread stopped anywhere, inside a call of any kind, holds up nobody who makes one of these. | `freeze`; `shuttle_stopping`, `shuttle_parked` |
+//! | **G3** awake | No lost wake-up: nobody stays asleep while there is an item it may take, or room in the band it waits for. | `waiting`, `async_*`, `strategies`; `shuttle_waiting` |
+//! | **G4** exactly once | Every accepted item is received once, or dropped once when the last receiver goes; a refused one comes back. Also across closing and dropped futures. | `drops`, `closing`, `kinds_async` |
+//! | **G5** quiet | An idle receiver uses no CPU, a send makes no system call when nobody waits, nothing is allocated per item or per wait. | `quiet`, `system_calls`, `async_quiet` |
 //!
 //! # What you may not rely on
 //!
-//! - G2 for calls that park, or that wake one who has parked: the list of those who wait has a lock, held for some instructions
-//!   by those who enter it, leave it, or tell one of it.
+//! - Lock-free is not wait-free: one call may begin anew for as long as others succeed. A call that blocks waits for others by its
+//!   nature; a thread stopped inside one withholds no more than the wakes that it owes itself.
 //! - `Full` says that the items inside and the calls under way on that band together take its room. A thread stopped inside a
 //!   call holds a place (inside one for many items up to 32) until it goes on. With no call under way it is exact.
 //! - Lower bands can starve for as long as the bands above are never empty. That is what strict means.
 //! - Order between items that different threads send at the same time.
+//! - The first waits of a channel allocate room for those who wait, 64 at a time, which is used again and kept.
 //!
 //! # Closing and dropping
 //!
@@ -45,12 +46,26 @@
 //! then receivers get `Closed`. Dropping the last [`Receiver`] closes too and drops what is inside at once; if one of those items
 //! panics in its `Drop`, the others are still dropped, and the first panic goes on from there.
 //! [`release`](Receiver::release) frees all waiting receivers without closing anything.
+//! [Weak handles](Sender::downgrade) do not keep a channel open.
 //!
-//! # Blocking and timeouts
+//! # Blocking, timeouts, tasks
 //!
-//! A blocked call parks its thread at once and is woken by the one event it waits for. An item (or room) beats a deadline that has
-//! passed. `Duration::MAX` means for ever. Senders blocked on one band are given room in the order in which they began to wait;
-//! those who are given room at the same time may enter in any order.
+//! A blocked call sleeps and is woken by the one event it waits for; [`WaitStrategy`] says what it does before that, or instead. An item
+//! (or room) beats a deadline that has passed. `Duration::MAX` means for ever. Senders blocked on one band are woken in the order in
+//! which they began to wait; those who are given room at the same time may enter in any order. Receivers are woken the newest
+//! first, and every 16th time the oldest.
+//!
+//! Every blocking call has a twin for tasks: [`recv_async`](Receiver::recv_async), [`send_async`](Sender::send_async) and the rest. Threads
+//! and tasks wait side by side, under any executor. All futures are cancel-safe: dropping one loses neither an item that was accepted nor a
+//! wake, and each method says what that means for it. With the feature `stream` a receiver becomes a `Stream`, with `sink` a bound sender
+//! a `Sink`.
+//!
+//! # Many items at once
+//!
+//! [`send_many`](Sender::send_many) and [`recv_many`](Receiver::recv_many), with their twins, claim up to 32 items at once. Each run of a
+//! receive is of one band, and is taken at one moment at which nothing more urgent was inside; before the next run all bands are looked at
+//! anew. So an urgent item that is sent in mid-batch comes after the run that was being claimed, and before any other item
+//! that is less urgent.
 //!
 //! # Choosing bands and capacities
 //!
@@ -93,6 +108,8 @@ mod presence;
 mod receiver;
 mod ring;
 mod sender;
+#[cfg(feature = "sink")]
+mod sink;
 mod sweep;
 mod sync;
 mod wait_strategy;
@@ -108,12 +125,12 @@ pub use error::{
 };
 #[cfg(feature = "stream")]
 pub use future::RecvStream;
-#[cfg(feature = "sink")]
-pub use future::SendSink;
 pub use future::{RecvFuture, RecvManyFuture, RecvWithBandFuture, SendFuture, SendManyFuture};
 pub use iter::{IntoIter, Iter, TryIter};
 pub use receiver::Receiver;
 pub use sender::Sender;
+#[cfg(feature = "sink")]
+pub use sink::SendSink;
 pub use wait_strategy::WaitStrategy;
 pub use weak::{WeakReceiver, WeakSender};
 

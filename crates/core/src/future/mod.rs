@@ -1,4 +1,4 @@
-//! Waiting as a task: futures for any executor, a stream and a sink.
+//! Waiting as a task: futures for any executor, and a stream.
 //!
 //! What all of them have in common:
 //! - a poll that is pending keeps a clone of the waker of that poll and of no earlier one, and drops
@@ -11,15 +11,11 @@
 mod many;
 mod recv;
 mod send;
-#[cfg(feature = "sink")]
-mod sink;
 #[cfg(feature = "stream")]
 mod stream;
 
 pub use many::{RecvManyFuture, SendManyFuture};
 pub use recv::{RecvFuture, RecvWithBandFuture};
 pub use send::SendFuture;
-#[cfg(feature = "sink")]
-pub use sink::SendSink;
 #[cfg(feature = "stream")]
 pub use stream::RecvStream;
