@@ -8,7 +8,7 @@
 //! It is read by the owner, or by borrowers, of whom the state counts each.
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::task::Waker;
 
 use super::word::{Phase, StateWord, Told};
@@ -43,6 +43,10 @@ pub(super) struct Cell {
 unsafe impl Sync for Cell {}
 // SAFETY: as above; a cell that is moved is not shared.
 unsafe impl Send for Cell {}
+
+// A waker that panics leaves the cell as it was: all that follows is done after the panic is caught.
+impl UnwindSafe for Cell {}
+impl RefUnwindSafe for Cell {}
 
 /// What a leaving owner finds.
 #[must_use]
