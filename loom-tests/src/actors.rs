@@ -201,11 +201,11 @@ impl World {
         })
     }
 
-    fn wait_until_quiet(&self, absorbed: usize) {
+    fn wait_until_quiet(&self, absorbed: impl Fn() -> usize) {
         /// Somebody who is awake gets to run in far fewer.
         const YIELDS: usize = 600;
         for _ in 0..YIELDS {
-            if self.is_quiet(absorbed) {
+            if self.is_quiet(absorbed()) {
                 return;
             }
             thread::yield_now();
@@ -239,10 +239,11 @@ pub fn run_play(play: &Play) {
     let dormant = || lock(&world.dormant).len() + leaked();
     // Those that count absorb a wake each, and they count themselves before their thread ends.
     let most = play.actors.iter().flatten().filter(|act| act.absorbs()).count();
-    world.wait_until_quiet(most);
+    world.wait_until_quiet(|| most);
     let woken = mem::take(&mut *lock(&world.dormant));
     drop(woken);
-    world.wait_until_quiet(dormant());
+    // Some may have become dormant since: one who seemed asleep was on its way.
+    world.wait_until_quiet(dormant);
     world.tx.close();
     for actor in actors {
         actor.join().expect("a thread of the play");

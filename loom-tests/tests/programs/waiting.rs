@@ -92,7 +92,21 @@ fn explore_by(
 
 /// Runs a play in `runs` schedules of each kind.
 pub(super) fn explore_play(runs: usize, play: Play) -> usize {
-    explore(runs, move || run_play(&play))
+    let said = NameOnPanic(play.clone());
+    let explored = explore(runs, move || run_play(&play));
+    drop(said);
+    explored
+}
+
+/// Says which play it was, should it fail.
+struct NameOnPanic(Play);
+
+impl Drop for NameOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("the play that failed: {:?}", self.0);
+        }
+    }
 }
 
 // ---- scenes ----------------------------------------------------------------------------------------
