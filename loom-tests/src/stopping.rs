@@ -9,6 +9,7 @@ use shuttle::scheduler::{Schedule, Scheduler, Task, TaskId};
 thread_local! {
     // Not the checker's: its threads all run on the thread that called it.
     static VICTIM: Cell<usize> = const { Cell::new(0) };
+    static SECOND: Cell<Option<usize>> = const { Cell::new(None) };
     static STOPPED: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
@@ -16,6 +17,12 @@ thread_local! {
 #[must_use]
 pub fn victim() -> usize {
     VICTIM.get()
+}
+
+/// Whether this thread is stopped, or one of two that are.
+#[must_use]
+pub fn is_victim(thread: usize) -> bool {
+    VICTIM.get() == thread || SECOND.get() == Some(thread)
 }
 
 /// Said by a model: the victim is stopped now, wherever it is.
@@ -45,12 +52,15 @@ pub struct Stopped {
 pub struct Stopping {
     victim: TaskId,
     stop_after: usize,
+    /// Stopped beside the victim.
+    second: Option<(TaskId, usize)>,
     bound: usize,
     runs_left: usize,
     random: u64,
     outcome: Arc<Stopped>,
     /// Of the current run.
     taken: usize,
+    taken_by_second: usize,
     since: usize,
     stay: u64,
 }
@@ -66,8 +76,35 @@ impl Stopping {
         outcome: Arc<Stopped>,
     ) -> Self {
         let random = 0x9e37_79b9_7f4a_7c15 ^ (((victim as u64) << 32) | (stop_after as u64 + 1));
-        let (runs_left, victim) = (runs, TaskId::from(victim));
-        Self { victim, stop_after, bound, runs_left, random, outcome, taken: 0, since: 0, stay: 0 }
+        Self {
+            victim: TaskId::from(victim),
+            stop_after,
+            second: None,
+            bound,
+            runs_left: runs,
+            random,
+            outcome,
+            taken: 0,
+            taken_by_second: 0,
+            since: 0,
+            stay: 0,
+        }
+    }
+
+    /// Stops another thread as well, after its own steps.
+    #[must_use]
+    pub fn and(mut self, victim: usize, stop_after: usize) -> Self {
+        self.second = Some((TaskId::from(victim), stop_after));
+        self.random ^= (stop_after as u64 + 1) << 16;
+        self
+    }
+
+    fn is_stopped(&self, task: TaskId) -> bool {
+        let is_past =
+            |taken: usize, stop_after: usize| STOPPED.get().unwrap_or(taken >= stop_after);
+        let second = self.second.filter(|&(second, _)| second == task);
+        (task == self.victim && is_past(self.taken, self.stop_after))
+            || second.is_some_and(|(_, stop_after)| is_past(self.taken_by_second, stop_after))
     }
 
     fn below(&mut self, end: u64) -> u64 {
@@ -82,8 +119,9 @@ impl Scheduler for Stopping {
     fn new_execution(&mut self) -> Option<Schedule> {
         self.runs_left = self.runs_left.checked_sub(1)?;
         VICTIM.set(self.victim.into());
+        SECOND.set(self.second.map(|(second, _)| second.into()));
         STOPPED.set(None);
-        (self.taken, self.since) = (0, 0);
+        (self.taken, self.taken_by_second, self.since) = (0, 0, 0);
         // Of sixteen: how often the thread that runs goes on.
         self.stay = [0, 8, 14, 15][self.below(4) as usize];
         Some(Schedule::new(self.random))
@@ -95,13 +133,9 @@ impl Scheduler for Stopping {
         current: Option<TaskId>,
         _is_yielding: bool,
     ) -> Option<TaskId> {
-        let stopped = STOPPED.get().unwrap_or(self.taken >= self.stop_after);
-        let may_run: Vec<_> = runnable
-            .iter()
-            .map(|task| task.id())
-            .filter(|&task| !(stopped && task == self.victim))
-            .collect();
-        if stopped && may_run.len() < runnable.len() {
+        let may_run: Vec<_> =
+            runnable.iter().map(|task| task.id()).filter(|&task| !self.is_stopped(task)).collect();
+        if may_run.len() < runnable.len() {
             if self.since == 0 {
                 self.outcome.runs.fetch_add(1, Ordering::Relaxed);
             }
@@ -117,6 +151,8 @@ impl Scheduler for Stopping {
             _ => may_run[self.below(may_run.len() as u64) as usize],
         };
         self.taken += usize::from(chosen == self.victim);
+        let is_second = self.second.is_some_and(|(second, _)| second == chosen);
+        self.taken_by_second += usize::from(is_second);
         Some(chosen)
     }
 

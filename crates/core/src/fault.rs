@@ -89,6 +89,8 @@ pub enum Fault {
     PanicCountsAsWake,
     /// The outermost wake does not ask for those left to it (breaks N5).
     ForgetDeepWakes,
+    /// One that began to wait during a search counts as the oldest (breaks the order of service).
+    YoungestIsOldest,
     /// Who helps gives up if another changes the cell meanwhile (breaks N5).
     HelpOnce,
     /// A cell is made ready without releasing its sleeper (breaks N9).

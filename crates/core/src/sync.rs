@@ -59,12 +59,13 @@ mod real_or_model {
 
 #[cfg(overtake_loom)]
 mod real_or_model {
+    pub(crate) use super::model_thread::{Thread, current, park};
     pub(crate) use super::model_word::{AtomicPtr, Word};
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::hint::spin_loop as spin_hint;
     pub(crate) use loom::sync::Arc;
     pub(crate) use loom::sync::atomic::{AtomicUsize, Ordering, fence};
-    pub(crate) use loom::thread::{Thread, current, park, yield_now};
+    pub(crate) use loom::thread::yield_now;
     pub(crate) use loom::thread_local;
 
     /// A word whose readers and writers need no order of their own.
@@ -77,7 +78,7 @@ mod real_or_model {
     pub(crate) const TIDY_PERIOD: u64 = 1;
     pub(crate) const SEGMENT_CELLS: usize = 2;
     pub(crate) const SHELVES: usize = 2;
-    pub(crate) const DEEPEST_WAKE: u32 = 1;
+    pub(crate) const DEEPEST_WAKE: u32 = 2;
 
     /// The checker has no clock: time stands still in here.
     pub(crate) fn park_timeout(_limit: Duration) {
@@ -114,6 +115,8 @@ mod real_or_model {
 }
 
 #[cfg(overtake_loom)]
+mod model_thread;
+#[cfg(overtake_loom)]
 mod model_word;
 #[cfg(overtake_loom)]
 pub use model_word::{name_thread, use_shadows};
@@ -140,7 +143,7 @@ mod real_or_model {
     pub(crate) const TIDY_PERIOD: u64 = 1;
     pub(crate) const SEGMENT_CELLS: usize = 3;
     pub(crate) const SHELVES: usize = 6;
-    pub(crate) const DEEPEST_WAKE: u32 = 1;
+    pub(crate) const DEEPEST_WAKE: u32 = 2;
 
     /// This checker knows one order of everything.
     pub(crate) fn model_fence(_without: Fault) {}

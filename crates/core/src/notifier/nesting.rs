@@ -10,6 +10,9 @@ use crate::sync::{DEEPEST_WAKE, thread_local};
 /// For so many wait sets at once the depth is kept; beyond, wakes nest as they come.
 const SETS: usize = 8;
 
+// The outermost wake helps from one deeper, which must not be too deep.
+const _: () = assert!(DEEPEST_WAKE >= 2);
+
 #[derive(Clone, Copy, Default)]
 struct Level {
     /// The address of a wait set; 0 where the place is free.
