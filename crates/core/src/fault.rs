@@ -87,6 +87,8 @@ pub enum Fault {
     CloseWakesOne,
     /// A waker that panics counts as a wake (breaks N10).
     PanicCountsAsWake,
+    /// A waker that panics when it is dropped does so in a call of somebody else (breaks N3).
+    PanicGoesOn,
     /// The outermost wake does not ask for those left to it (breaks N5).
     ForgetDeepWakes,
     /// One that began to wait during a search counts as the oldest (breaks the order of service).

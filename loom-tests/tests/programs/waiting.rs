@@ -2,7 +2,7 @@
 //! more than wake.
 
 use overtake_core::{BandSet, Receiver, RecvError, Sender, bounded};
-use overtake_loom_tests::{Act, Alarm, Play, Way, poll, run_play, when_rung};
+use overtake_loom_tests::{Act, Alarm, Play, Way, block_on_changing, poll, run_play, when_rung};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner, thread};
 use std::future::Future;
@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Poll, Wake};
+use std::task::{Poll, Wake, Waker};
 
 /// Capacities, then what is done before, then what each thread does: see `act`.
 pub(super) const PLAYS: &[(&str, &str)] = &[
@@ -168,6 +168,8 @@ pub(super) const SCENES: &[Scene] = &[
     ("a_cell_gets_another_set", a_cell_gets_another_set),
     ("the_first_in_line_is_told", the_first_in_line_is_told),
     ("a_release_is_exact", a_release_is_exact),
+    ("a_release_beside_a_poll", a_release_beside_a_poll),
+    ("a_release_of_one_seen_waiting", a_release_of_one_seen_waiting),
     ("all_are_closed", all_are_closed),
     ("two_rooms_at_once", two_rooms_at_once),
 ];
@@ -189,19 +191,14 @@ fn a_waker_panics_when_dropped() {
     let (tx, rx, alarm) = stage(1);
     let (mut old, mut new) = (task(&rx, BandSet::ALL), task(&rx, BandSet::ALL));
     assert!(poll(&mut old, Arc::clone(&alarm)).is_pending());
-    let sour = std::task::Waker::from(Arc::new(Sour));
+    let sour = Waker::from(Arc::new(Sour));
     assert!(poll(&mut new, sour.clone()).is_pending());
-    // The cell has the only one.
-    unsafe_to_drop(sour);
+    // From now on the cell has the only one.
+    drop(sour);
     let sender = send(&tx, 0, 7);
     drop(new);
     assert_eq!(when_rung(&mut old, &alarm), Ok(7));
     sender.join().expect("the send is not disturbed");
-}
-
-fn unsafe_to_drop(waker: std::task::Waker) {
-    let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(waker)));
-    assert!(dropped.is_ok(), "the cell has one as well");
 }
 
 /// Each waker sends, so that wakes nest deeper than one thread may go.
@@ -299,7 +296,10 @@ fn the_first_in_line_is_told() {
     let (mut first, mut second, mut third, mut last) = (queue(1), queue(2), queue(3), queue(4));
     assert!(poll(&mut first, Arc::clone(&alarm)).is_pending());
     assert!(poll(&mut second, Alarm::new()).is_pending());
+    let hasty = tx.clone();
     let comes_and_goes = thread::spawn(move || {
+        // Without this there would be room for the others.
+        let _ = hasty.try_send(0, 9);
         drop(second);
         let _ = poll(&mut third, Alarm::new());
         drop(third);
@@ -333,6 +333,31 @@ fn a_release_is_exact() {
     beside.join().unwrap();
 }
 
+/// N4: it waits since before the release, though it has left its cell for another for a moment.
+fn a_release_beside_a_poll() {
+    let (_tx, rx, _) = stage(1);
+    let mut waits = task(&rx, BandSet::ALL);
+    assert!(poll(&mut waits, Alarm::new()).is_pending());
+    let releases = thread::spawn(move || rx.release());
+    assert_eq!(block_on_changing(waits), Err(RecvError::Released));
+    releases.join().unwrap();
+}
+
+/// N4: who can be seen to wait is freed.
+fn a_release_of_one_seen_waiting() {
+    let (tx, rx, _) = stage(1);
+    let waits = rx.clone();
+    let waits = thread::spawn(move || waits.recv());
+    let seen_waiting = format!("{rx:?}").contains("receivers: waited for: {0}");
+    if seen_waiting {
+        rx.release();
+    } else {
+        tx.try_send(0, 7).unwrap();
+    }
+    let expected = if seen_waiting { Err(RecvError::Released) } else { Ok(7) };
+    assert_eq!(waits.join().unwrap(), expected);
+}
+
 fn all_are_closed() {
     let (tx, rx, alarm) = stage(1);
     let alarms = [alarm, Alarm::new()];
@@ -341,8 +366,14 @@ fn all_are_closed() {
         assert!(poll(task, Arc::clone(alarm)).is_pending());
     }
     let closer = thread::spawn(move || (tx.close(), tx));
-    for (task, alarm) in tasks.iter_mut().zip(&alarms) {
-        assert_eq!(when_rung(task, alarm), Err(RecvError::Closed));
+    // Both before one is polled: whoever is told `Closed` wakes the other.
+    for alarm in &alarms {
+        while alarm.rung() == 0 {
+            alarm.sleep();
+        }
+    }
+    for mut task in tasks {
+        assert_eq!(poll(&mut task, Alarm::new()), Poll::Ready(Err(RecvError::Closed)));
     }
     assert!(closer.join().unwrap().0);
 }

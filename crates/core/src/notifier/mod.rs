@@ -352,6 +352,9 @@ unsafe fn free(segment: &Segment, index: usize) {
     if !Fault::FreeBeforeTaking.planted() {
         segment.free_cell(index);
     }
+    if Fault::PanicGoesOn.planted() {
+        return drop(sleeper);
+    }
     // Not into a call of somebody else, nor past a duty. The payload may panic as well.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(sleeper))).map_err(mem::forget);
 }
