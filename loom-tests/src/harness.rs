@@ -23,8 +23,8 @@ pub fn check(name: &str, bound: usize, body: fn()) -> usize {
     executions
 }
 
-/// As [`check`], but the words have no shadows: for a scenario that is about the notifiers, whose
-/// words are written under a lock, and would be too big otherwise. Its mutants show that it sees.
+/// As [`check`], but the words have no shadows: for a scenario that is about the notifiers and would
+/// be too big otherwise. Its mutants show that it sees.
 ///
 /// # Panics
 ///

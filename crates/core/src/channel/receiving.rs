@@ -228,7 +228,8 @@ impl<T> Shared<T> {
     #[cold]
     fn chain(&self, told: Option<Told>, set: BandSet) {
         let waiting = self.receivers_waiting();
-        if self.pass_on(told) || Fault::NoChain.planted() {
+        let stops_here = Fault::NoChain.planted() || Fault::SwallowWake.planted();
+        if self.pass_on(told) || stops_here {
             return;
         }
         for band in (self.presence.read().bands() & set).iter() {

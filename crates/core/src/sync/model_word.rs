@@ -22,8 +22,8 @@ loom::thread_local! {
 /// Whether words made from now on have shadows. Not the checker's: it is no part of the model.
 static SHADOWED: AtomicBool = AtomicBool::new(true);
 
-/// Whether the words of later model runs have shadows. A model whose words are only written under
-/// a lock, or that would be too big with them, can do without.
+/// Whether the words of later model runs have shadows. A model that would be too big with them
+/// can do without, if its mutants show that it sees.
 pub fn use_shadows(yes: bool) {
     SHADOWED.store(yes, Ordering::Relaxed);
 }
