@@ -309,7 +309,10 @@ fn a_release_misses_no_waiting_receiver() {
 
 #[test]
 fn receiver_reads_the_epoch_too_late() {
-    must_fail("receiver_reads_the_epoch_too_late", Fault::LateEpoch, 2,
+    must_fail(
+        "receiver_reads_the_epoch_too_late",
+        Fault::LateEpoch,
+        2,
         release_of_a_waiting_receiver,
     );
 }
