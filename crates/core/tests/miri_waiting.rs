@@ -6,7 +6,7 @@ use std::future::Future;
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -126,4 +126,40 @@ fn a_waker_may_panic_when_it_is_dropped() {
         sends.join().expect("the send is not disturbed");
         assert_eq!(rx.try_recv(), Ok(0));
     }
+}
+
+/// Each clone has memory of its own, so that no two of them say that they wake the same task.
+fn aloof() -> Waker {
+    const TABLE: RawWakerVTable =
+        RawWakerVTable::new(|_| make(), |data| free(data), |_| (), |data| free(data));
+    fn make() -> RawWaker {
+        RawWaker::new(Box::into_raw(Box::new(0_u8)).cast_const().cast(), &TABLE)
+    }
+    fn free(data: *const ()) {
+        // SAFETY: `make` has boxed it, and a waker is dropped, or woken by value, once.
+        drop(unsafe { Box::from_raw(data.cast_mut().cast::<u8>()) });
+    }
+    // SAFETY: each waker has a box of its own, which ends with it; a byte may be freed anywhere.
+    unsafe { Waker::from_raw(make()) }
+}
+
+/// Wakers may deny that they wake the same task. Then each poll announces anew, once.
+#[test]
+fn wakers_may_deny_their_clones() {
+    let (tx, rx) = bounded(&[1]);
+    assert!(!aloof().clone().will_wake(&aloof()));
+    let waker = aloof();
+    let mut receive = rx.recv_async();
+    for _ in 0..2 {
+        assert!(poll(&mut receive, &waker).is_pending());
+    }
+    tx.try_send(0, 1).unwrap();
+    assert_eq!(poll(&mut receive, &waker), Poll::Ready(Ok(1)));
+    tx.try_send(0, 2).unwrap();
+    let mut send = tx.send_async(0, 3);
+    for _ in 0..2 {
+        assert!(poll(&mut send, &waker).is_pending());
+    }
+    assert_eq!(rx.try_recv(), Ok(2));
+    assert_eq!(poll(&mut send, &waker), Poll::Ready(Ok(())));
 }

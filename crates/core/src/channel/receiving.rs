@@ -134,12 +134,14 @@ impl<T> Shared<T> {
         take: &mut impl FnMut() -> Result<R, TryRecvError>,
     ) -> Step<Result<R, RecvError>> {
         let waiting = self.receivers_waiting();
+        // Then the waker is the caller's, even if the two deny it: wakers may.
+        let mut is_just_announced = false;
         loop {
             let mut told = None;
             if let (Some(seat), Some(started_at)) = (wait.seat.take(), wait.started_at) {
                 if waiting.told(&seat).is_none()
                     && (sleeps_without_a_look() || self.nothing_for_a_waiter(set, started_at))
-                    && caller.is_reached_by(waiting, &seat)
+                    && (is_just_announced || caller.is_reached_by(waiting, &seat))
                 {
                     wait.seat = Some(seat);
                     return Step::Sleep;
@@ -165,6 +167,7 @@ impl<T> Shared<T> {
             }
             let own_bands = set & BandSet::below(self.rings.len());
             wait.seat = Some(waiting.announce(own_bands, caller.sleeper(), None));
+            is_just_announced = true;
             if Fault::LateEpoch.planted() && started_at.is_none() {
                 wait.started_at = Some(self.epoch());
             }

@@ -198,12 +198,14 @@ impl<T> Shared<T> {
         push: &mut impl FnMut() -> Result<R, Refused>,
     ) -> Step<Result<R, Closed>> {
         let waiting = self.senders_waiting(band);
+        // As in `step_receive`.
+        let mut is_just_announced = false;
         loop {
             let mut saw_room = false;
             if let Some(seat) = wait.seat.take() {
                 if waiting.told(&seat).is_none() {
                     saw_room = !self.no_room_for_a_waiter(band);
-                    if !saw_room && caller.is_reached_by(waiting, &seat) {
+                    if !saw_room && (is_just_announced || caller.is_reached_by(waiting, &seat)) {
                         wait.seat = Some(seat);
                         return Step::Sleep;
                     }
@@ -222,6 +224,7 @@ impl<T> Shared<T> {
             let seat = waiting.announce(BandSet::only(0), caller.sleeper(), wait.stamp);
             wait.stamp = Some(seat.stamp());
             wait.seat = Some(seat);
+            is_just_announced = true;
         }
     }
 
