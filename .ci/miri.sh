@@ -14,5 +14,5 @@ cargo +nightly miri setup > /dev/null 2>&1
 for borrows in "" -Zmiri-tree-borrows; do
   MIRIFLAGS="$borrows" cargo +nightly miri test -p overtake-core --lib --locked
   MIRIFLAGS="$borrows -Zmiri-many-seeds=0..8 -Zmiri-preemption-rate=0.1 -Zmiri-disable-isolation" \
-    cargo +nightly miri test -p overtake-core --test miri_small --locked
+    cargo +nightly miri test -p overtake-core --test miri_small --test miri_waiting --locked
 done

@@ -106,8 +106,8 @@ impl Wake for Sour {
 
 impl Drop for Sour {
     fn drop(&mut self) {
-        // Without the hook: this is meant.
-        resume_unwind(Box::new("dropped"));
+        // Without the hook: this is meant. A payload without memory, because it is leaked on purpose.
+        resume_unwind(Box::new(()));
     }
 }
 
