@@ -3,7 +3,6 @@
 //! To add a design, write its file and add its line to [`for_each`].
 
 mod array_queue;
-mod async_priority;
 mod crossbeam_fifo;
 mod crossbeam_select;
 mod crossbeam_sweep;
@@ -21,7 +20,6 @@ mod std_fifo;
 mod support;
 
 pub use array_queue::OneArrayQueue;
-pub use async_priority::AsyncPriority;
 pub use crossbeam_fifo::CrossbeamFifo;
 pub use crossbeam_select::CrossbeamSelect;
 pub use crossbeam_sweep::CrossbeamSweep;
@@ -139,7 +137,6 @@ pub fn for_each(visitor: &mut impl Visitor) {
     visitor.visit::<CrossbeamSweep>();
     visitor.visit::<FlumePolled>();
     visitor.visit::<KanalPolled>();
-    visitor.visit::<AsyncPriority>();
     visitor.visit::<SkipList>();
 
     visitor.visit::<OneArrayQueue>();
