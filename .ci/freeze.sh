@@ -8,11 +8,11 @@ said=$(mktemp)
 trap 'rm -f "$said"' EXIT
 
 # All tests at once: those who are stopped need no processor.
-OVERTAKE_FREEZES="${OVERTAKE_FREEZES:-120}" OVERTAKE_FREEZE_MS="${OVERTAKE_FREEZE_MS:-200}" \
+OVERTAKE_FREEZES="${OVERTAKE_FREEZES:-250}" OVERTAKE_FREEZE_MS="${OVERTAKE_FREEZE_MS:-200}" \
   cargo test --release -p overtake-core --test freeze --locked -- --nocapture --test-threads=16 2>&1 | tee "$said"
 
 inside=$(grep -oE '^freeze .* [0-9]+ inside a call' "$said" | grep -v ' control' | awk '{ sum += $(NF - 3) } END { print sum + 0 }' || true)
-least=$((${OVERTAKE_FREEZES:-120} * 8))
+least=$((${OVERTAKE_FREEZES:-250} * 8))
 if ((inside < least)); then
   echo "freeze.sh: $inside stops were inside a call, expected $least" >&2
   exit 1

@@ -13,6 +13,6 @@ cargo +nightly miri setup > /dev/null 2>&1
 # Unit tests have one thread each: one order is all there is.
 for borrows in "" -Zmiri-tree-borrows; do
   MIRIFLAGS="$borrows" cargo +nightly miri test -p overtake-core --lib --locked
-  MIRIFLAGS="$borrows -Zmiri-many-seeds=0..5 -Zmiri-preemption-rate=0.1 -Zmiri-disable-isolation" \
+  MIRIFLAGS="$borrows -Zmiri-many-seeds=0..8 -Zmiri-preemption-rate=0.1 -Zmiri-disable-isolation" \
     cargo +nightly miri test -p overtake-core --test miri_small --test miri_waiting --locked
 done

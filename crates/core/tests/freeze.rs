@@ -61,28 +61,28 @@ fn frozen_in(name: &str, mut turn: impl FnMut(&Watched<'_>, &Handles) + Send + '
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_an_urgent_send_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_an_urgent_send_holds_up_nobody() {
     frozen_in("urgent try_send", |watched, (tx, _)| {
         let _ = watched.call(|| tx.try_send(0, 2));
     });
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_send_to_the_lowest_band_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_send_to_the_lowest_band_holds_up_nobody() {
     frozen_in("lowest try_send", |watched, (tx, _)| {
         let _ = watched.call(|| tx.try_send(BANDS - 1, 2));
     });
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_receive_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_receive_holds_up_nobody() {
     frozen_in("try_recv", |watched, (_, rx)| {
         let _ = watched.call(|| rx.try_recv());
     });
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_receive_from_the_lowest_band_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_receive_from_the_lowest_band_holds_up_nobody() {
     let mut lowest = None;
     frozen_in("lowest try_recv", move |watched, (_, rx)| {
         let set = BandSet::only(BANDS - 1);
@@ -93,7 +93,7 @@ fn g2_kind_12_who_is_frozen_in_a_receive_from_the_lowest_band_holds_up_nobody() 
 
 /// A full band is looked at by one who helps its head along.
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_look_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_look_holds_up_nobody() {
     frozen_in("looks", |watched, (tx, rx)| {
         let _ = watched.call(|| (tx.is_full(0), rx.len(), tx.is_full(1), rx.is_empty()));
     });
@@ -164,7 +164,7 @@ fn frozen_in_closing(name: &str, split: Split) {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_close_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_close_holds_up_nobody() {
     frozen_in_closing("close", || {
         let (tx, rx) = bounded(&[2; MANY]);
         (Closes::Call(tx.clone()), Arc::new((Some(tx), Some(rx))))
@@ -172,7 +172,7 @@ fn g2_kind_12_who_is_frozen_in_a_close_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_the_last_receiver_frozen_while_it_goes_holds_up_nobody() {
+fn kind_12_g2_the_last_receiver_frozen_while_it_goes_holds_up_nobody() {
     frozen_in_closing("last receiver", || {
         let (tx, rx) = bounded(&[2; MANY]);
         (0..MANY).for_each(|band| tx.try_send(band, 3).expect("room"));
@@ -181,7 +181,7 @@ fn g2_kind_12_the_last_receiver_frozen_while_it_goes_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_the_last_sender_frozen_while_it_goes_holds_up_nobody() {
+fn kind_12_g2_the_last_sender_frozen_while_it_goes_holds_up_nobody() {
     frozen_in_closing("last sender", || {
         let (tx, rx) = bounded(&[2; MANY]);
         (Closes::Sender(tx), Arc::new((None, Some(rx))))
@@ -226,7 +226,7 @@ fn bring_an_item((tx, rx): &Handles) {
 
 /// Who comes to wait beside a send that is stopped half-way neither spins nor is forgotten.
 #[test]
-fn g3_kind_12_who_parks_beside_a_frozen_send_sleeps_and_is_woken() {
+fn kind_12_g3_who_parks_beside_a_frozen_send_sleeps_and_is_woken() {
     within(1_000, || {
         let (tx, rx) = bounded(&CAPACITIES);
         let somebody_waits = Arc::new(AtomicBool::new(false));
@@ -257,7 +257,7 @@ fn g3_kind_12_who_parks_beside_a_frozen_send_sleeps_and_is_woken() {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_send beside a parked receiver",
         |watched, (tx, _)| _ = watched.call(|| tx.try_send(NARROW, 2)),
@@ -267,7 +267,7 @@ fn g2_kind_12_who_is_frozen_in_a_send_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "try_recv beside a parked sender",
         |watched, (_, rx)| _ = watched.call(|| rx.try_recv()),
@@ -277,7 +277,7 @@ fn g2_kind_12_who_is_frozen_in_a_receive_that_wakes_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_on_its_way_to_park_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_on_its_way_to_park_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "recv_timeout beside a parked receiver",
         |watched, (_, rx)| _ = watched.call(|| rx.recv_timeout(Duration::from_nanos(1))),
@@ -287,7 +287,7 @@ fn g2_kind_12_who_is_frozen_on_its_way_to_park_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_on_its_way_to_wait_for_room_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_on_its_way_to_wait_for_room_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "send_timeout beside a parked sender",
         |watched, (tx, _)| _ = watched.call(|| tx.send_timeout(NARROW, 2, Duration::from_nanos(1))),
@@ -297,7 +297,7 @@ fn g2_kind_12_who_is_frozen_on_its_way_to_wait_for_room_holds_up_nobody() {
 }
 
 #[test]
-fn g2_kind_12_who_is_frozen_in_a_release_holds_up_nobody() {
+fn kind_12_g2_who_is_frozen_in_a_release_holds_up_nobody() {
     frozen_beside_one_who_parks(
         "release beside a parked receiver",
         |watched, (tx, _)| watched.call(|| tx.release()),

@@ -26,6 +26,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: what the caller promises is passed on to `System`.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: `pointer` came from `System` by `alloc` above.
         unsafe { System.dealloc(pointer, layout) }

@@ -19,6 +19,7 @@ use crate::sweep::{Idle, Swept};
 use crate::sync::{AtomicUsize, CachePadded, Ordering, Word, panicking};
 use crate::wait_strategy::WaitStrategy;
 pub(crate) use receiving::ReceiveWait;
+use sending::OWN_BAND;
 pub(crate) use sending::{Closed, Refused, SendWait};
 pub(crate) use waiting::{Caller, Step};
 
@@ -96,7 +97,7 @@ impl<T> Shared<T> {
                 voided: flow.voided,
                 receivers_woken: self.receivers_waiting.told_of(band),
                 senders_parked: senders.parked(),
-                senders_woken: senders.told_of(0),
+                senders_woken: senders.told_of(OWN_BAND),
             }
         };
         Counters {

@@ -6,7 +6,7 @@ use crate::band::BandSet;
 use crate::deadline::Deadline;
 use crate::error::{SendTimeoutError, TrySendError};
 use crate::fault::Fault;
-use crate::notifier::{Seat, Stamp, WaitSet};
+use crate::notifier::{Seat, Stamp};
 use crate::ring::PushError;
 use crate::sync::{processors, yield_now};
 use crate::wait_strategy::Pause;
@@ -78,7 +78,7 @@ impl<T> Shared<T> {
         }
         let tickets = if Fault::OneWakePerCall.planted() { tickets.min(1) } else { tickets };
         for _ in 0..tickets {
-            if !self.senders_waiting(band).notify(band_in_own_set(band)) {
+            if !self.senders_waiting(band).notify(OWN_BAND) {
                 break;
             }
         }
@@ -222,7 +222,7 @@ impl<T> Shared<T> {
                 Err(Refused::Full) if saw_room => return Step::Yield,
                 Err(Refused::Full) => {}
             }
-            let seat = waiting.announce(BandSet::only(0), caller.sleeper(), wait.stamp);
+            let seat = waiting.announce(BandSet::only(OWN_BAND), caller.sleeper(), wait.stamp);
             wait.stamp = Some(seat.stamp());
             wait.seat = Some(seat);
             announced = true;
@@ -253,10 +253,10 @@ impl<T> Shared<T> {
     /// Waits no longer without another try: a wake that came meanwhile goes to the next sender.
     pub(crate) fn abandon_send(&self, band: usize, wait: &mut SendWait) {
         let Some(seat) = wait.seat.take() else { return };
-        let waiting: &WaitSet = self.senders_waiting(band);
+        let waiting = self.senders_waiting(band);
         let told = waiting.leave(seat);
         if told.is_some() && !Fault::SwallowWake.planted() && !self.is_full_now(band) {
-            waiting.notify(band_in_own_set(band));
+            waiting.notify(OWN_BAND);
         }
     }
 }
@@ -265,7 +265,5 @@ impl<T> Shared<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
 
-/// Each band's senders have a wait set of their own, which knows one band: 0.
-const fn band_in_own_set(_band: usize) -> usize {
-    0
-}
+/// Each band's senders have a wait set of their own, which knows one band.
+pub(super) const OWN_BAND: usize = 0;

@@ -115,6 +115,9 @@ unsafe fn task_of(data: *const ()) -> ManuallyDrop<Arc<Inner>> {
     ManuallyDrop::new(unsafe { Arc::from_raw(data.cast()) })
 }
 
+/// # Safety
+///
+/// `data` is that of a waker that is there.
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: called on a waker that is there.
     let task = unsafe { task_of(data) };
@@ -122,6 +125,9 @@ unsafe fn clone(data: *const ()) -> RawWaker {
     raw(Arc::clone(&task), &VTABLE)
 }
 
+/// # Safety
+///
+/// `data` is that of a waker that is there.
 unsafe fn wake(data: *const ()) {
     // SAFETY: called on a waker that is there, and ends with this call.
     unsafe {
@@ -130,12 +136,18 @@ unsafe fn wake(data: *const ()) {
     }
 }
 
+/// # Safety
+///
+/// `data` is that of a waker that is there.
 unsafe fn wake_by_ref(data: *const ()) {
     // SAFETY: called on a waker that is there.
     let task = unsafe { task_of(data) };
     happened(&task, Event::Wake);
 }
 
+/// # Safety
+///
+/// `data` is that of a waker that is there.
 unsafe fn drop_one(data: *const ()) {
     // SAFETY: called on a waker that is there, for the last time.
     let task = ManuallyDrop::into_inner(unsafe { task_of(data) });
